@@ -1,0 +1,11 @@
+# Third-party packages, each found once. A room names the targets that it links.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(Boost 1.74 REQUIRED)
+find_package(Catch2 REQUIRED)
+find_package(LLVM 19.1 REQUIRED CONFIG)
+find_package(LLD REQUIRED CONFIG HINTS "${LLVM_LIBRARY_DIR}/cmake/lld")
+pkg_check_modules(XGBOOST REQUIRED IMPORTED_TARGET xgboost)

@@ -1,0 +1,56 @@
+# farm_room(NAME DEPS room... [LINKS target...] [TEST_LINKS target...])
+#
+# A room is one static library `farm_NAME` made of NAME/*.cpp and its sub-rooms NAME/*/*.cpp; what ends in _test.cpp
+# becomes the program `test_NAME`, one CTest entry a test case ([slow] ones carry the label slow). A DEP that is not
+# defined yet is refused, so the order of add_subdirectory in the top-level file is the layering.
+function(farm_room name)
+  cmake_parse_arguments(ROOM "" "" "DEPS;LINKS;TEST_LINKS" ${ARGN})
+  foreach(dep ${ROOM_DEPS})
+    if(NOT TARGET farm_${dep})
+      message(FATAL_ERROR "room ${name} names ${dep}, which is not defined before it")
+    endif()
+  endforeach()
+
+  file(GLOB sources CONFIGURE_DEPENDS *.cpp */*.cpp)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_(test|fuzz|bench|main)\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+
+  list(TRANSFORM ROOM_DEPS PREPEND farm_ OUTPUT_VARIABLE dep_targets)
+  if(sources)
+    add_library(farm_${name} STATIC ${sources})
+    target_include_directories(farm_${name} PUBLIC ${PROJECT_SOURCE_DIR})
+    target_link_libraries(farm_${name} PUBLIC ${dep_targets} PRIVATE ${ROOM_LINKS})
+  else()
+    add_library(farm_${name} INTERFACE)  # a door whose first feature is still to come
+    target_link_libraries(farm_${name} INTERFACE ${dep_targets})
+  endif()
+
+  if(tests)
+    farm_test(test_${name} SOURCES ${tests} LINKS farm_${name} ${ROOM_LINKS} ${ROOM_TEST_LINKS})
+  endif()
+endfunction()
+
+# farm_test(NAME SOURCES file... LINKS target...): a Catch2 program whose cases are CTest entries.
+function(farm_test name)
+  cmake_parse_arguments(TEST "" "" "SOURCES;LINKS;DEPENDS" ${ARGN})
+  add_executable(${name} ${TEST_SOURCES})
+  target_link_libraries(${name} PRIVATE farm_test_main ${TEST_LINKS})
+  if(TEST_DEPENDS)
+    add_dependencies(${name} ${TEST_DEPENDS})
+  endif()
+  catch_discover_tests(${name} TEST_SPEC "~[slow]" TEST_PREFIX "${name}: " PROPERTIES LABELS fast TIMEOUT 300)
+  foreach(source ${TEST_SOURCES})
+    file(STRINGS ${source} slow_case REGEX "^TEST_CASE.*\\[slow\\]" LIMIT_COUNT 1)
+    if(slow_case)
+      catch_discover_tests(${name} TEST_SPEC "[slow]" TEST_PREFIX "${name}: " PROPERTIES LABELS slow TIMEOUT 1800)
+      break()
+    endif()
+  endforeach()
+endfunction()
+
+# The Catch2 main costs 15 s to compile: once for all tests.
+include(Catch)
+add_library(farm_test_main STATIC ${PROJECT_SOURCE_DIR}/cmake/test_main.cpp)
+target_include_directories(farm_test_main PUBLIC ${PROJECT_SOURCE_DIR}/cmake)
+target_link_libraries(farm_test_main PUBLIC Catch2::Catch2)
