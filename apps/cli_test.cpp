@@ -1,0 +1,75 @@
+#include "apps/cli.h"
+
+#include <CLI/CLI.hpp>
+
+#include "testing.h"
+
+namespace farm {
+namespace {
+
+struct Line {
+  int port = 0;
+  bool json = false;
+  std::string name;
+
+  Result<ParsedCommandLine> parse(std::vector<const char*> words, bool name_required = false) {
+    CLI::App app("A program", "tracker");
+    app.add_option("--port", port, "port");
+    auto* option = app.add_option("--name", name, "name");
+    if (name_required) option->required();
+    CLI::App* status = app.add_subcommand("status", "prints the status");
+    status->add_flag("--json", json, "as JSON");
+    words.insert(words.begin(), "tracker");
+    return try_parse_command_line(app, static_cast<int>(words.size()), words.data());
+  }
+};
+
+std::string message(const Result<ParsedCommandLine>& parsed) { return parsed ? "ok" : parsed.error().message; }
+
+}  // namespace
+
+TEST_CASE("a right command line is parsed and the program goes on") {
+  Line line;
+  auto parsed = line.parse({"--port", "9190"});
+  REQUIRE(parsed);
+  CHECK(parsed->go_on);
+  CHECK(line.port == 9190);
+}
+
+TEST_CASE("a mistyped flag is named with its nearest neighbour and is a usage error") {
+  Line line;
+  auto parsed = line.parse({"--prot", "9190"});
+  REQUIRE_FALSE(parsed);
+  CHECK(parsed.error().message == "unknown flag --prot (did you mean --port?)");
+  CHECK(exit_code(parsed.error().code) == 2);
+  CHECK(message(line.parse({"status", "--jsno"})) == "unknown flag --jsno (did you mean --json?)");
+  CHECK(message(line.parse({"--prot=1"})) == "unknown flag --prot (did you mean --port?)");
+}
+
+TEST_CASE("a mistyped flag is named before a missing one is asked for") {
+  Line line;
+  CHECK(message(line.parse({"--nmae", "x"}, true)) == "unknown flag --nmae (did you mean --name?)");
+  CHECK(message(line.parse({}, true)) == "--name is required");
+}
+
+TEST_CASE("an unknown command names the ones that exist") {
+  Line line;
+  CHECK(message(line.parse({"statsu"})) == "unknown command statsu (did you mean status?)");
+  CHECK(message(line.parse({"frobnicate"})) == "unknown command frobnicate; commands: status");
+}
+
+TEST_CASE("a value of the wrong kind is named with what is wanted") {
+  Line line;
+  CHECK(message(line.parse({"--port", "x"})) == "--port is 'x'; a whole number is wanted");
+}
+
+TEST_CASE("help and version are texts, not errors") {
+  Line line;
+  auto version = line.parse({"--version"});
+  REQUIRE(version);
+  CHECK_FALSE(version->go_on);
+  CHECK(version->text.starts_with("tracker "));
+  CHECK(line.parse({"status", "--help"})->text.find("--json") != std::string::npos);
+}
+
+}  // namespace farm
