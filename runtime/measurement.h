@@ -35,10 +35,11 @@ struct MeasurePolicy {
   int max_samples = 200;
   double interval = 0.01;    ///< stop early once the interval's half-width is below this share of the latency
   double cut_factor = 2.0;   ///< stop once surely slower than cut_factor x MeasureRequest::best_ns
-  std::chrono::nanoseconds timeout{5'000'000'000};  ///< one artifact, all included; the device ends it by itself
+  std::chrono::nanoseconds timeout{5'000'000'000};  ///< one artifact, all included; the device ends it by itself;
+                                                    ///< not in text(), since it changes no time that counts
   bool cold = false;         ///< flush the caches before each sample (recorded, not yet offered by tune)
 
-  /// "warm sample=1ms min=7 ...": the text that is stored and compared.
+  /// "warm statistic=min budget=40ms sample=1ms ...": the text that is stored and compared.
   std::string text() const;
   bool operator==(const MeasurePolicy&) const = default;
 };
@@ -75,6 +76,7 @@ struct Measurement {
   int preempted = 0;          ///< samples set aside because a thread was preempted
   bool cut_short = false;     ///< surely slower than cut_factor x best
   double max_error = 0;       ///< in units of sum|terms|
+  double load = 0;            ///< processes that wanted a core when it began (the machine's 1-minute average)
   double golden_ratio = 1;    ///< drift of the interleaved reference kernel during this measurement, 1 = none
   std::string clock = "host"; ///< host, event, model: unlike clocks are never compared
   std::vector<int> cores;     ///< that it was pinned to
@@ -87,7 +89,9 @@ struct MeasureReply {
   double peak_gflops = 0;                 ///< of all pinned cores together, when asked for
 };
 
-/// The task's inputs for a seed: float32 in [-1, 1], the same on every host. One array a tensor.
+/// Inputs for a seed: float32 uniform in [-1, 1), the same on every host; one array a tensor, whose values depend on
+/// the seed and its place in the list. A device lists the artifact's `inputs`, then its `constants`; whoever computes
+/// the expected output must list them in that order too.
 std::vector<std::vector<float>> make_inputs(uint64_t seed, const std::vector<TensorType>& types);
 
 }  // namespace farm

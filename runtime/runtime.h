@@ -2,5 +2,6 @@
 #pragma once
 #include "runtime/artifact.h"
 #include "runtime/device.h"
+#include "runtime/encoding.h"
 #include "runtime/kernel_abi.h"
 #include "runtime/measurement.h"
