@@ -1,6 +1,7 @@
 // A task is one operator on one shape: the unit that is tuned, stored and compiled.
 #pragma once
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,19 +33,21 @@ Result<Task> task_from_text(std::string_view text);
 
 /// The shape that an op takes when none is given: "conv2d" is ResNet-18's 3x3 56x56 64>64 layer.
 Result<Task> default_task(std::string_view op);
+/// What people call that shape: "ResNet-18's 3x3 convolution, 56x56, 64 to 64 channels".
+Result<std::string> default_title(std::string_view op);
 
-/// What the task computes.
+/// What the task computes. Inputs that are constant come after those that are not.
 Result<Compute> make_compute(const Task& task);
 
 /// A plain double loop nest, independent of Compute: what is right. `terms` is sum |terms| of each output element,
-/// the unit of the tolerance (1e-5 of it for float32).
+/// the unit of the tolerance (1e-5 of it for float32). `inputs`: one row-major array an operand, in the compute's order.
 struct Reference {
   std::vector<float> output;
   std::vector<float> terms;
 };
 Result<Reference> reference(const Task& task, const std::vector<std::vector<float>>& inputs);
 
-/// The names that --task takes: operators and networks.
+/// The operators.
 std::vector<std::string> op_names();
 /// Keys of an op's --shape in order.
 std::vector<std::string> shape_keys(std::string_view op);
@@ -62,6 +65,16 @@ struct Network {
   std::vector<Layer> layers;  ///< distinct tasks
 };
 const std::vector<Network>& catalogue();
+
+/// The names that --task takes: operators and networks.
+std::vector<std::string> task_names();
+
+/// Everything that --task and --shape can mean: a network ("resnet18"), one of its layers ("resnet18/conv2_x"), an
+/// operator with a shape or with its default one, or a task's own text. Fails with the nearest names.
+Result<Network> resolve_tasks(std::string_view name, std::optional<std::string_view> shape);
+
+/// A file of tasks, one a line: "4 x conv2d(...)" or "conv2d(...)"; # starts a comment. Errors say "name:line: ...".
+Result<Network> network_from_lines(std::string name, std::string_view text);
 
 /// A tensor of the task as the outside world sees it.
 struct TaskTensor {
