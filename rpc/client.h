@@ -41,7 +41,7 @@ struct DeviceInfo {
   std::string id, key;
   Target target;
   Address address;
-  std::string state;   ///< "free", "leased", "lost"
+  std::string state;   ///< "free", "leased", "lost" (not connected), "set aside" (reported bad)
   std::string holder;  ///< who leases it; empty
 };
 struct QueueInfo {
@@ -62,9 +62,13 @@ struct TrackerStatus {
 /// Where a request stands while it waits.
 struct QueuePosition {
   int position = 0;       ///< 1 is next
-  int devices = 0;        ///< registered under the key; 0: unknown key
+  int devices = 0;        ///< connected under the key; 0: unknown key
+  bool connected = true;  ///< false: the tracker is away, the request is made again when it is back
 };
 
+/// A connection that broke is made again: by lease() with jittered pauses for as long as `progress` lets it, by the
+/// other calls once (then Unavailable). The tracker frees a lease when its client's connection ends; one that a
+/// restarted tracker learned from the device goes on with the next renew().
 class TrackerClient {
  public:
   static Result<std::unique_ptr<TrackerClient>> connect(const Address& tracker, std::chrono::milliseconds timeout,
@@ -87,10 +91,11 @@ class DeviceClient {
   virtual ~DeviceClient() = default;
   virtual const Target& target() const = 0;
   virtual const std::string& device_id() const = 0;
-  /// Ships a blob once a connection; the device keeps it under its content hash.
+  /// Ships a blob once a connection; the device keeps it under its content hash until the session ends.
   virtual Status put_blob(std::span<const std::byte> bytes) = 0;
   /// Artifacts are shipped with the request; the blobs that its InputSet names must have been put before.
   /// `while_waiting` is called about ten times a second (renew the lease there); false cancels.
+  /// Unavailable: the lease has ended or the device is gone; NotFound: a blob was dropped there, put it again.
   virtual Result<MeasureReply> measure(const MeasureRequest& request,
                                        const std::function<bool()>& while_waiting) = 0;
 };
