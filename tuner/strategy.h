@@ -21,7 +21,7 @@ struct Known {
 
 /// What a batch is proposed from. `known` is in the order in which records were stored.
 struct SearchState {
-  const ScheduleSpace& space;
+  const ScheduleSpace& space;  ///< lives as long as the strategy is asked about it
   const std::vector<Known>& known;
   uint64_t seed = 0;
 };
