@@ -21,6 +21,9 @@ class Device {
   /// Runs a request to its end; isolation is the device's own work, so nothing an artifact does ends the caller.
   /// An Error means that the device itself failed (infrastructure: retried elsewhere, never learned from).
   virtual Result<MeasureReply> measure(const MeasureRequest& request, const BlobSource& blobs) = 0;
+  /// From any thread: ends a running measure() within a second, which then returns Unavailable; without one, no effect.
+  /// The device server calls it when a lease ends or a client is gone.
+  virtual void cancel() {}
 };
 
 }  // namespace farm
