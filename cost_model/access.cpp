@@ -49,19 +49,29 @@ class TermCollector {
 
   Terms collect(const ExprNode& e) const {
     switch (e.kind) {
-      case ExprKind::Var: return variable(e.var);
-      case ExprKind::Add: return sum(collect(*e.args[0]), collect(*e.args[1]));
-      case ExprKind::Sub: return sum(collect(*e.args[0]), scaled(collect(*e.args[1]), -1));
-      case ExprKind::Mul: return product(e);
-      case ExprKind::FloorDiv: return quotient(e, divide);
-      case ExprKind::FloorMod: return quotient(e, wrap);
+      case ExprKind::Var:
+        return variable(e.var);
+      case ExprKind::Add:
+        return sum(collect(*e.args[0]), collect(*e.args[1]));
+      case ExprKind::Sub:
+        return sum(collect(*e.args[0]), scaled(collect(*e.args[1]), -1));
+      case ExprKind::Mul:
+        return product(e);
+      case ExprKind::FloorDiv:
+        return quotient(e, divide);
+      case ExprKind::FloorMod:
+        return quotient(e, wrap);
       case ExprKind::Min:
-      case ExprKind::Max: return longer(collect(*e.args[0]), collect(*e.args[1]));
-      case ExprKind::Select: return longer(collect(*e.args[1]), collect(*e.args[2]));
+      case ExprKind::Max:
+        return longer(collect(*e.args[0]), collect(*e.args[1]));
+      case ExprKind::Select:
+        return longer(collect(*e.args[1]), collect(*e.args[2]));
       case ExprKind::Cast:
       case ExprKind::Broadcast:
-      case ExprKind::Ramp: return collect(*e.args[0]);
-      default: return {};
+      case ExprKind::Ramp:
+        return collect(*e.args[0]);
+      default:
+        return {};
     }
   }
 
@@ -86,10 +96,12 @@ class TermCollector {
 
   static Terms sum(Terms a, const Terms& b) {
     for (const IndexTerm& term : b) {
-      const auto same = std::ranges::find_if(
-          a, [&](const IndexTerm& t) { return t.loop == term.loop && t.count == term.count; });
-      if (same == a.end()) a.push_back(term);
-      else same->stride += term.stride;
+      const auto same =
+          std::ranges::find_if(a, [&](const IndexTerm& t) { return t.loop == term.loop && t.count == term.count; });
+      if (same == a.end())
+        a.push_back(term);
+      else
+        same->stride += term.stride;
     }
     std::erase_if(a, [](const IndexTerm& term) { return term.stride == 0; });
     return a;
@@ -108,8 +120,10 @@ class TermCollector {
 
 // `copies` of a set that spans `span` units and fills `filled` of them, each moved on by `step` units.
 void repeat(double& filled, double& span, double copies, double step) {
-  if (step >= span) filled *= copies;
-  else filled = std::min(filled * copies, filled + (copies - 1) * step * (filled / span));
+  if (step >= span)
+    filled *= copies;
+  else
+    filled = std::min(filled * copies, filled + (copies - 1) * step * (filled / span));
   span += (copies - 1) * step;
 }
 
@@ -143,8 +157,10 @@ Footprint footprint(const BufferNode& buffer, std::span<const IndexTerm> terms, 
     const double step = static_cast<double>(std::abs(term.stride)), copies = static_cast<double>(term.count);
     const bool inside_lines = step * element_bytes < kLineBytes;
     repeat(elements, span, copies, step);
-    if (inside_lines) lines = line_span = std::max(1.0, std::ceil(span * element_bytes / kLineBytes));
-    else repeat(lines, line_span, copies, std::ceil(step * element_bytes / kLineBytes));
+    if (inside_lines)
+      lines = line_span = std::max(1.0, std::ceil(span * element_bytes / kLineBytes));
+    else
+      repeat(lines, line_span, copies, std::ceil(step * element_bytes / kLineBytes));
   }
   const Footprint whole = footprint_of_buffer(buffer);
   return {std::min(elements, whole.elements), std::min(lines, whole.lines)};

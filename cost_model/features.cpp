@@ -38,7 +38,7 @@ double ratio_of(double a, double b) { return b > 0 ? a / b : 0; }
 
 // How the nest is laid over vectors, unrolled code and threads.
 struct Annotations {
-  int vector_loop = -1;        ///< innermost vectorised loop
+  int vector_loop = -1;  ///< innermost vectorised loop
   double vector_extent = 1;
   double vectors = 1;          ///< registers that one run over the vector loop fills
   double unrolled = 1;         ///< product of unrolled extents
@@ -70,8 +70,8 @@ Annotations annotate(const StoreFacts& facts, const Target& target) {
 
 // The straight-line body: what one pass through it computes, loads and keeps in registers.
 struct Tile {
-  double steps = 1;      ///< scalar iterations
-  double fmas = 0;       ///< vector instructions
+  double steps = 1;  ///< scalar iterations
+  double fmas = 0;   ///< vector instructions
   double loads = 0, broadcasts = 0, gathers = 0;
   double accumulators = 0;  ///< vector registers of Register buffers
 };
@@ -83,9 +83,12 @@ void count_loads(const Annotations& a, const BufferUse& use, const Target& targe
   for (const auto& terms : use.accesses) {
     const double elements = footprint(*use.buffer, terms, static_cast<int>(a.tile)).elements;
     const int64_t stride = a.vector_loop < 0 ? 0 : stride_of(terms, a.vector_loop);
-    if (stride == 0) tile.broadcasts += elements;
-    else if (std::abs(stride) == 1) tile.loads += std::max(vectors_of(elements, target), a.vectors);
-    else tile.gathers += elements;
+    if (stride == 0)
+      tile.broadcasts += elements;
+    else if (std::abs(stride) == 1)
+      tile.loads += std::max(vectors_of(elements, target), a.vectors);
+    else
+      tile.gathers += elements;
   }
 }
 
@@ -94,16 +97,18 @@ Tile look_at_tile(const StoreFacts& facts, const Annotations& a, const Target& t
   tile.steps = facts.trip_count(a.tile, facts.loops.size());
   tile.fmas = std::max(facts.ops.fma, facts.ops.add) * tile.steps / a.vector_extent * a.vectors;
   for (const BufferUse& use : facts.buffers) {
-    if (use.in_memory()) count_loads(a, use, target, tile);
-    else tile.accumulators += vectors_of(static_cast<double>(element_count(use.buffer->shape)), target);
+    if (use.in_memory())
+      count_loads(a, use, target, tile);
+    else
+      tile.accumulators += vectors_of(static_cast<double>(element_count(use.buffer->shape)), target);
   }
   return tile;
 }
 
 // One cache level: from which depth on a nest stays inside it, and what then crosses its edge.
 struct CacheView {
-  size_t fits_from = 0;  ///< loops from here on fit
-  double share = 0;      ///< of the capacity that they fill
+  size_t fits_from = 0;                    ///< loops from here on fit
+  double share = 0;                        ///< of the capacity that they fill
   std::array<double, kBuffers> traffic{};  ///< bytes a thread, by buffer
   double total = 0;
 };
@@ -176,7 +181,8 @@ void write_loops(ColumnSink& sink, const StoreFacts& facts, const Annotations& a
   sink.size("unrolled_product", a.unrolled);
   sink.size("parallel_extent", a.parallel_loop < 0 ? 0 : a.parallel_extent);
   sink.ratio("parallel_position", a.parallel_loop);
-  sink.size("parallel_chunk", a.parallel_loop < 0 ? 0 : facts.trip_count(static_cast<size_t>(a.parallel_loop) + 1, facts.loops.size()));
+  sink.size("parallel_chunk",
+            a.parallel_loop < 0 ? 0 : facts.trip_count(static_cast<size_t>(a.parallel_loop) + 1, facts.loops.size()));
   sink.ratio("parallel_balance", ratio_of(per_thread, std::ceil(per_thread)));
   sink.ratio("threads", threads);
   sink.size("outside_tile", facts.trip_count(0, a.tile));
@@ -229,7 +235,8 @@ void write_bounds(ColumnSink& sink, const StoreFacts& facts, const Annotations& 
   const double tiles = facts.trip_count(0, a.tile) / used * waves;
   const double fma = tiles * std::max(tile.fmas, 1.0) / 2;
   const double load = tiles * (tile.loads + tile.broadcasts + tile.gathers) / 2;
-  const double l2 = caches[0].total * waves / 32, l3 = caches[1].total * waves / 16, memory = caches[2].total * waves / 6;
+  const double l2 = caches[0].total * waves / 32, l3 = caches[1].total * waves / 16,
+               memory = caches[2].total * waves / 6;
   sink.size("bound_fma", fma);
   sink.size("bound_load", load);
   sink.size("bound_l2", l2);
@@ -255,7 +262,9 @@ void write_buffer(ColumnSink& sink, const StoreFacts& facts, const BufferUse* us
   const std::vector<IndexTerm> no_terms;
   const auto& terms = use->accesses.empty() ? no_terms : use->accesses.front();
   const int64_t vector_stride = a.vector_loop < 0 ? 0 : std::abs(stride_of(terms, a.vector_loop));
-  const double innermost = facts.loops.empty() ? 0 : static_cast<double>(std::abs(stride_of(terms, static_cast<int>(facts.loops.size()) - 1)));
+  const double innermost =
+      facts.loops.empty() ? 0
+                          : static_cast<double>(std::abs(stride_of(terms, static_cast<int>(facts.loops.size()) - 1)));
   const double unique = use->at_depth[0].elements * use->element_bytes();
   sink.flag("reads", use->reads);
   sink.flag("writes", use->writes);

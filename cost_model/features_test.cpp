@@ -22,7 +22,9 @@ struct Nest {
     const Expr product = load(a, {e(i) * 192 + e(y) * 32 + e(k)}) * load(b, {e(k) * 16 + e(x)});
     return make_stmt(Store{acc, {at}, load(acc, {at}) + product, nullptr});
   }
-  Stmt tile(Stmt body) const { return loop(y, 6, LoopKind::Unrolled, loop(x, 16, LoopKind::Vectorized, std::move(body))); }
+  Stmt tile(Stmt body) const {
+    return loop(y, 6, LoopKind::Unrolled, loop(x, 16, LoopKind::Vectorized, std::move(body)));
+  }
   Stmt write_back() const {
     return tile(make_stmt(Store{out, {e(i) * 96 + e(y) * 16 + e(x)}, load(acc, {e(y) * 16 + e(x)}), nullptr}));
   }

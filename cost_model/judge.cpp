@@ -17,8 +17,10 @@ double pairwise_accuracy(std::span<const double> predicted, std::span<const doub
       const double a = order_key(latency_ns[i]), b = order_key(latency_ns[j]);
       if (a == b) continue;
       pairs += 1;
-      if (predicted[i] == predicted[j]) right += 0.5;  // no opinion is a coin
-      else right += (predicted[i] > predicted[j]) == (a < b);
+      if (predicted[i] == predicted[j])
+        right += 0.5;  // no opinion is a coin
+      else
+        right += (predicted[i] > predicted[j]) == (a < b);
     }
   return pairs > 0 ? right / pairs : 0.5;
 }

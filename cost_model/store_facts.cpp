@@ -71,23 +71,41 @@ class ExprWalker {
     switch (e.kind) {
       case ExprKind::Add:
       case ExprKind::Sub:
-        if (!e.dtype.is_float()) ++ops.integer;
-        else if (is_product(*e.args[0]) || is_product(*e.args[1])) ++ops.fma, --ops.mul;  // the Mul below adds one
-        else ++ops.add;
+        if (!e.dtype.is_float())
+          ++ops.integer;
+        else if (is_product(*e.args[0]) || is_product(*e.args[1]))
+          ++ops.fma, --ops.mul;  // the Mul below adds one
+        else
+          ++ops.add;
         return;
-      case ExprKind::Mul: ++(e.dtype.is_float() ? ops.mul : ops.integer); return;
-      case ExprKind::Div: ++ops.div; return;
+      case ExprKind::Mul:
+        ++(e.dtype.is_float() ? ops.mul : ops.integer);
+        return;
+      case ExprKind::Div:
+        ++ops.div;
+        return;
       case ExprKind::Min:
-      case ExprKind::Max: ++(e.dtype.is_float() ? ops.min_max : ops.integer); return;
+      case ExprKind::Max:
+        ++(e.dtype.is_float() ? ops.min_max : ops.integer);
+        return;
       case ExprKind::FloorDiv:
-      case ExprKind::FloorMod: ++ops.integer; return;
+      case ExprKind::FloorMod:
+        ++ops.integer;
+        return;
       case ExprKind::Eq:
       case ExprKind::Ne:
       case ExprKind::Lt:
-      case ExprKind::Le: ++ops.compare; return;
-      case ExprKind::Select: ++ops.select; return;
-      case ExprKind::Call: ++ops.call; return;
-      default: return;
+      case ExprKind::Le:
+        ++ops.compare;
+        return;
+      case ExprKind::Select:
+        ++ops.select;
+        return;
+      case ExprKind::Call:
+        ++ops.call;
+        return;
+      default:
+        return;
     }
   }
 

@@ -33,7 +33,7 @@ struct BufferUse {
 struct StoreFacts {
   std::vector<LoopSite> loops;  ///< outermost first
   const Store* store = nullptr;
-  int guards = 0;               ///< If statements around it
+  int guards = 0;  ///< If statements around it
   OpCounts ops;
   std::vector<BufferUse> buffers;  ///< in memory first, by falling unique bytes
 

@@ -19,9 +19,16 @@ constexpr std::string_view kMagic = "tunefarm cost model";
 // Few bins: with the default 256 histograms a fit on small data costs 6-8 times as much and ranks no better. One
 // thread: two are slower on a busy machine, and sums in a fixed order make equal examples give equal trees.
 constexpr std::pair<const char*, const char*> kParameters[] = {
-    {"objective", "reg:squarederror"}, {"tree_method", "hist"}, {"max_bin", "32"},   {"max_depth", "5"},
-    {"eta", "0.15"},                    {"min_child_weight", "1"}, {"lambda", "1"},   {"nthread", "1"},
-    {"colsample_bytree", "1"},       {"verbosity", "0"},
+    {"objective", "reg:squarederror"},
+    {"tree_method", "hist"},
+    {"max_bin", "32"},
+    {"max_depth", "5"},
+    {"eta", "0.15"},
+    {"min_child_weight", "1"},
+    {"lambda", "1"},
+    {"nthread", "1"},
+    {"colsample_bytree", "1"},
+    {"verbosity", "0"},
 };
 
 Status checked(int return_code, std::string_view doing) {
@@ -41,7 +48,9 @@ class Matrix {
   }
   Matrix(Matrix&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
   Matrix& operator=(Matrix&& other) noexcept { return std::swap(handle_, other.handle_), *this; }
-  ~Matrix() { if (handle_) XGDMatrixFree(handle_); }
+  ~Matrix() {
+    if (handle_) XGDMatrixFree(handle_);
+  }
 
   DMatrixHandle handle() const { return handle_; }
 
@@ -59,7 +68,9 @@ class Booster {
   }
   Booster(Booster&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
   Booster& operator=(Booster&& other) noexcept { return std::swap(handle_, other.handle_), *this; }
-  ~Booster() { if (handle_) XGBoosterFree(handle_); }
+  ~Booster() {
+    if (handle_) XGBoosterFree(handle_);
+  }
 
   Status set(const char* name, const char* value) {
     return checked(XGBoosterSetParam(handle_, name, value), "to take a parameter");
@@ -113,7 +124,8 @@ class XgboostModel final : public CostModel {
     std::vector<uint32_t> columns = varying_columns(rows);
     const std::vector<float> shares = throughput_shares(examples);
     FARM_TRY(Matrix matrix, Matrix::open(pick(rows, columns), rows.size(), columns.size()));
-    FARM_CHECK(checked(XGDMatrixSetFloatInfo(matrix.handle(), "label", shares.data(), shares.size()), "to take labels"));
+    FARM_CHECK(
+        checked(XGDMatrixSetFloatInfo(matrix.handle(), "label", shares.data(), shares.size()), "to take labels"));
     FARM_TRY(Booster booster, Booster::open(matrix.handle()));
     FARM_CHECK(configure(booster));
     for (int round = 0; round < kRounds; ++round)
@@ -143,7 +155,8 @@ class XgboostModel final : public CostModel {
     if (!trained()) return fail(ErrorCode::InvalidArgument, "cost model: nothing to save before it has learned");
     bst_ulong length = 0;
     const char* model = nullptr;
-    FARM_CHECK(checked(XGBoosterSaveModelToBuffer(booster_->handle(), R"({"format":"ubj"})", &length, &model), "to save"));
+    FARM_CHECK(
+        checked(XGBoosterSaveModelToBuffer(booster_->handle(), R"({"format":"ubj"})", &length, &model), "to save"));
     const std::string head = header();
     std::vector<std::byte> bytes(head.size() + length);
     std::memcpy(bytes.data(), head.data(), head.size());
@@ -175,17 +188,20 @@ class XgboostModel final : public CostModel {
   std::string header() const {
     std::vector<std::string> columns;
     for (uint32_t c : columns_) columns.push_back(std::to_string(c));
-    return std::string(kMagic) + "\nfeatures=" + std::to_string(kFeatureVersion) + "\ncolumns=" + join(columns, ",") + "\n\n";
+    return std::string(kMagic) + "\nfeatures=" + std::to_string(kFeatureVersion) + "\ncolumns=" + join(columns, ",") +
+           "\n\n";
   }
 
   static Result<std::vector<uint32_t>> read_header(std::string_view head) {
     std::map<std::string, std::string> fields;
     for (const std::string& line : split(head, '\n'))
-      if (const size_t equals = line.find('='); equals != line.npos) fields[line.substr(0, equals)] = line.substr(equals + 1);
+      if (const size_t equals = line.find('='); equals != line.npos)
+        fields[line.substr(0, equals)] = line.substr(equals + 1);
     const auto version = parse_int(fields["features"]);
     if (version != kFeatureVersion)
-      return fail(ErrorCode::InvalidArgument, "cost model: the file is of feature version ", printable(fields["features"]),
-                  "; this program reads version ", kFeatureVersion, ", so train a new model");
+      return fail(ErrorCode::InvalidArgument, "cost model: the file is of feature version ",
+                  printable(fields["features"]), "; this program reads version ", kFeatureVersion,
+                  ", so train a new model");
     std::vector<uint32_t> columns;
     for (const std::string& word : split(fields["columns"], ',')) {
       const auto column = parse_int(word);

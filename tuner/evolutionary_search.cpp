@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kGenerations = 3;
 constexpr size_t kPopulationPerProposal = 6, kLeastPopulation = 48, kMostPopulation = 192;
-constexpr size_t kParentsKnown = 24;   // fastest records that breed
-constexpr size_t kClimbFrom = 3;       // fastest records whose every neighbour is looked at
+constexpr size_t kParentsKnown = 24;  // fastest records that breed
+constexpr size_t kClimbFrom = 3;      // fastest records whose every neighbour is looked at
 constexpr double kCross = 0.2, kFreshBlood = 0.1;
 constexpr double kRandomShare = 0.08;  // measured whatever the model says of them: it must keep learning elsewhere
 constexpr size_t kApart = 2;           // decisions in which two proposals of a batch should differ
@@ -102,8 +102,10 @@ void choose_best(const Pool& pool, Novelty& novelty, size_t count, std::vector<C
     }
 }
 
-void fill_by_chance(const SearchState& state, Rng& rng, Novelty& novelty, size_t count, std::vector<Candidate>& chosen) {
-  for (Candidate& drawn : draw_new(state.space, rng, novelty, count - chosen.size())) chosen.push_back(std::move(drawn));
+void fill_by_chance(const SearchState& state, Rng& rng, Novelty& novelty, size_t count,
+                    std::vector<Candidate>& chosen) {
+  for (Candidate& drawn : draw_new(state.space, rng, novelty, count - chosen.size()))
+    chosen.push_back(std::move(drawn));
 }
 
 // Before there is a model: half around the default schedule, which is known to be decent, half anywhere.

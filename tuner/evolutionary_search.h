@@ -12,7 +12,7 @@ class EvolutionarySearch final : public Strategy {
   double learn_seconds() const override { return guide_.learn_seconds(); }
 
  private:
-  Guide guide_;           ///< a function of the records known; kept so that it need not be learned twice
+  Guide guide_;  ///< a function of the records known; kept so that it need not be learned twice
   ProgramCache programs_;
 };
 

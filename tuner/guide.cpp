@@ -21,8 +21,8 @@ size_t checkpoint(size_t records) {
 }
 
 size_t working(const std::vector<Known>& known, size_t records) {
-  return static_cast<size_t>(
-      std::count_if(known.begin(), known.begin() + static_cast<ptrdiff_t>(records), [](const Known& k) { return k.latency_ns > 0; }));
+  return static_cast<size_t>(std::count_if(known.begin(), known.begin() + static_cast<ptrdiff_t>(records),
+                                           [](const Known& k) { return k.latency_ns > 0; }));
 }
 
 // All of the first `records`, or the fastest and the latest of them.

@@ -44,8 +44,8 @@ bool Novelty::take(const Candidate& candidate) {
 }
 
 Rng batch_rng(const SearchState& state, std::string_view purpose) {
-  return Rng(state.seed).fork(std::string(purpose) + "/" + state.space.task().text() + "/" +
-                              std::to_string(state.known.size()));
+  return Rng(state.seed)
+      .fork(std::string(purpose) + "/" + state.space.task().text() + "/" + std::to_string(state.known.size()));
 }
 
 std::vector<Candidate> draw_new(const ScheduleSpace& space, Rng& rng, Novelty& novelty, size_t count) {

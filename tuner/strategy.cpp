@@ -16,7 +16,9 @@ struct NamedStrategy {
 };
 
 template <class T>
-std::unique_ptr<Strategy> make() { return std::make_unique<T>(); }
+std::unique_ptr<Strategy> make() {
+  return std::make_unique<T>();
+}
 
 constexpr NamedStrategy kStrategies[] = {
     {"evolutionary", make<EvolutionarySearch>},

@@ -15,7 +15,7 @@ namespace farm {
 /// One measured candidate, as a strategy sees it. Failed ones have latency_ns 0.
 struct Known {
   Candidate candidate;
-  Hash program;          ///< of the lowered program
+  Hash program;  ///< of the lowered program
   double latency_ns = 0;
 };
 
