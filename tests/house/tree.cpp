@@ -73,8 +73,10 @@ void read_sources(Tree& tree, const std::string& folder) {
 
 // Whether a word of a document means a path of this tree rather than a program, a type or a path elsewhere.
 bool looks_like_path(const std::string& word, const Tree& tree) {
-  if (word.find_first_of(" <>{}()*$=,;\"'") != std::string::npos || word.find("NNNN") != std::string::npos) return false;
-  if (word.starts_with("/") || word.starts_with("~") || word.starts_with("-") || word.find("://") != std::string::npos) {
+  if (word.find_first_of(" <>{}()*$=,;\"'") != std::string::npos || word.find("NNNN") != std::string::npos)
+    return false;
+  if (word.starts_with("/") || word.starts_with("~") || word.starts_with("-") ||
+      word.find("://") != std::string::npos) {
     return false;
   }
   auto slash = word.find('/');
@@ -118,7 +120,8 @@ std::vector<Include> includes_of(const std::string& text) {
     rest = trim(rest.substr(7));
     if (rest.size() < 3 || (rest[0] != '"' && rest[0] != '<')) continue;
     auto end = rest.find(rest[0] == '<' ? '>' : '"', 1);
-    if (end != std::string_view::npos) includes.push_back({std::string(rest.substr(1, end - 1)), rest[0] == '<', number});
+    if (end != std::string_view::npos)
+      includes.push_back({std::string(rest.substr(1, end - 1)), rest[0] == '<', number});
   }
   return includes;
 }

@@ -29,7 +29,7 @@ struct Tree {
   std::vector<std::string> rooms;                     ///< lowest first, as the top-level CMakeLists.txt orders them
   std::map<std::string, std::set<std::string>> deps;  ///< what a room's CMakeLists.txt names, for code
   std::map<std::string, std::set<std::string>> test_deps;  ///< what its tests may use besides
-  std::map<std::string, SourceFile> files;            ///< by path: every .h .c .cpp of rooms, apps and around them
+  std::map<std::string, SourceFile> files;                 ///< by path: every .h .c .cpp of rooms, apps and around them
 
   bool is_room(const std::string& name) const { return deps.contains(name); }
 };
