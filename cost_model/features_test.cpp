@@ -118,6 +118,17 @@ TEST_CASE("a serial loop in place of a parallel one changes the row") {
   CHECK(row != extract_features(Nest().module(), machine(), 2)[0]);
 }
 
+TEST_CASE("the mask of a load is no index of it") {
+  Nest masked;
+  const Expr at = masked.e(masked.y) * 16 + masked.e(masked.x);
+  const Expr value = masked_load(masked.a, masked.e(masked.x), less(masked.e(masked.y), int_imm(5)));
+  Module module = masked.module();
+  module.functions[0].body = masked.tile(make_stmt(Store{masked.acc, {at}, value, nullptr}));
+  const auto row = extract_features(module, machine(), 2)[0];
+  CHECK(size_column(row, "buffer0_unique_bytes") == Approx(64).epsilon(1e-4));
+  CHECK(size_column(row, "compare") == Approx(96).epsilon(1e-4));
+}
+
 TEST_CASE("more bytes cross the edge of a smaller cache") {
   Target large = machine();
   large.l1_bytes = 1 << 20;

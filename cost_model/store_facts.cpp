@@ -53,7 +53,7 @@ class ExprWalker {
 
   void walk(const ExprNode& e) {
     count(e);
-    if (e.kind == ExprKind::Load) note(e.buffer, e.args, false);
+    if (e.kind == ExprKind::Load) note(e.buffer, std::span(e.args).first(e.args.size() - e.masked), false);
     for (const Expr& arg : e.args) walk(*arg);
   }
 
