@@ -113,7 +113,7 @@ class TermCollector {
     return terms;
   }
 
-  static Terms longer(Terms a, Terms b) { return b.size() > a.size() ? b : a; }
+  static Terms longer(const Terms& a, const Terms& b) { return b.size() > a.size() ? b : a; }
 
   std::span<const LoopSite> loops_;
 };

@@ -256,9 +256,9 @@ void write_output(ColumnSink& sink, const StoreFacts& facts) {
 void write_buffer(ColumnSink& sink, const StoreFacts& facts, const BufferUse* use, const Annotations& a, size_t slot,
                   const std::array<CacheView, kCacheLevels>& caches) {
   sink.set_prefix("buffer", slot);
-  static const BufferUse kNone{.buffer = make_buffer("none", kFloat32, {1}), .at_depth = {{0, 0}}};
+  static const BufferUse none{.buffer = make_buffer("none", kFloat32, {1}), .at_depth = {{0, 0}}};
   const bool there = use != nullptr;
-  if (!there) use = &kNone;
+  if (!there) use = &none;
   const std::vector<IndexTerm> no_terms;
   const auto& terms = use->accesses.empty() ? no_terms : use->accesses.front();
   const int64_t vector_stride = a.vector_loop < 0 ? 0 : std::abs(stride_of(terms, a.vector_loop));

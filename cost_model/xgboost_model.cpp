@@ -187,6 +187,7 @@ class XgboostModel final : public CostModel {
 
   std::string header() const {
     std::vector<std::string> columns;
+    columns.reserve(columns_.size());
     for (uint32_t c : columns_) columns.push_back(std::to_string(c));
     return std::string(kMagic) + "\nfeatures=" + std::to_string(kFeatureVersion) + "\ncolumns=" + join(columns, ",") +
            "\n\n";
