@@ -1,0 +1,138 @@
+#include "runtime/cpu/sandbox.h"
+
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+namespace farm {
+
+#if defined(__SANITIZE_ADDRESS__)
+static constexpr bool kSanitized = true;  // its shadow memory and its reports need what the sandbox forbids
+#else
+static constexpr bool kSanitized = false;
+#endif
+
+static void close_range_of(unsigned first, unsigned last) {
+  if (first > last) return;
+#ifdef SYS_close_range
+  if (syscall(SYS_close_range, first, last, 0) == 0) return;
+#endif
+  auto limit = static_cast<unsigned>(std::clamp(sysconf(_SC_OPEN_MAX), 256L, 65536L));
+  for (unsigned fd = first; fd <= std::min(last, limit); ++fd) close(static_cast<int>(fd));
+}
+
+static void close_all_but(std::vector<int> keep) {
+  std::ranges::sort(keep);
+  unsigned first = 3;
+  for (int fd : keep) {
+    if (fd < 3) continue;
+    close_range_of(first, static_cast<unsigned>(fd) - 1);
+    first = static_cast<unsigned>(fd) + 1;
+  }
+  close_range_of(first, ~0u);
+}
+
+static void reset_signals() {
+  for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+void leave_parent_behind(std::span<const int> keep) {
+  reset_signals();
+  int null = open("/dev/null", O_RDWR);
+  if (null >= 0) {
+    dup2(null, 0);
+    dup2(null, 1);
+  }
+  close_all_but({keep.begin(), keep.end()});
+}
+
+static void limit(int resource, int64_t value) {
+  rlimit now;
+  if (getrlimit(static_cast<__rlimit_resource>(resource), &now) != 0) return;
+  auto wanted = static_cast<rlim_t>(value);
+  now.rlim_cur = now.rlim_max == RLIM_INFINITY ? wanted : std::min(wanted, now.rlim_max);
+  now.rlim_max = now.rlim_cur;
+  setrlimit(static_cast<__rlimit_resource>(resource), &now);
+}
+
+/// Address space that is mapped now, in bytes.
+static int64_t mapped_bytes() {
+  long pages = 0;
+  if (FILE* file = fopen("/proc/self/statm", "r")) {
+    if (fscanf(file, "%ld", &pages) != 1) pages = 0;
+    fclose(file);
+  }
+  return int64_t{pages} * sysconf(_SC_PAGESIZE);
+}
+
+void limit_process(int parent, int64_t cpu_seconds, int64_t memory_bytes) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);  // died in between
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  prctl(PR_SET_DUMPABLE, 0);
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_FSIZE, 0);
+  limit(RLIMIT_NOFILE, 64);
+  limit(RLIMIT_CPU, cpu_seconds);
+  if (!kSanitized) limit(RLIMIT_AS, mapped_bytes() + memory_bytes);
+}
+
+#if defined(__x86_64__) || defined(__aarch64__)
+#if defined(__x86_64__)
+static constexpr uint32_t kAuditArch = AUDIT_ARCH_X86_64;
+#else
+static constexpr uint32_t kAuditArch = AUDIT_ARCH_AARCH64;
+#endif
+
+static constexpr uint32_t kAllowedCalls[] = {
+    SYS_futex, SYS_clock_gettime, SYS_clock_nanosleep, SYS_nanosleep, SYS_sched_yield, SYS_getrusage, SYS_write,
+    SYS_exit, SYS_exit_group, SYS_brk, SYS_mmap, SYS_munmap, SYS_mprotect, SYS_madvise, SYS_mremap, SYS_rt_sigreturn,
+    SYS_rt_sigprocmask, SYS_rt_sigaction, SYS_sigaltstack, SYS_getpid, SYS_gettid, SYS_restart_syscall, SYS_rseq,
+    SYS_set_robust_list, SYS_getcpu, SYS_membarrier,
+};
+
+static std::vector<sock_filter> call_filter() {
+  auto jump = [](uint32_t value, size_t yes, size_t no) {
+    return sock_filter{BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint8_t>(yes), static_cast<uint8_t>(no), value};
+  };
+  auto load = [](size_t offset) { return sock_filter{BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<uint32_t>(offset)}; };
+  constexpr size_t kCalls = std::size(kAllowedCalls);
+  std::vector<sock_filter> filter = {load(offsetof(seccomp_data, arch)), jump(kAuditArch, 0, kCalls + 1),
+                                     load(offsetof(seccomp_data, nr))};
+  for (size_t i = 0; i < kCalls; ++i) filter.push_back(jump(kAllowedCalls[i], kCalls - i, 0));
+  filter.push_back({BPF_RET | BPF_K, 0, 0, SECCOMP_RET_KILL_PROCESS});
+  filter.push_back({BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW});
+  return filter;
+}
+
+bool forbid_system_calls() {
+  if (kSanitized) return false;
+  std::vector<sock_filter> filter = call_filter();
+  sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
+  // SPEC_ALLOW: otherwise some kernels turn store forwarding off for filtered threads, which slows what is measured.
+  constexpr unsigned kFlags = SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW;
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, kFlags, &program) == 0;
+}
+
+#else
+
+bool forbid_system_calls() { return false; }
+
+#endif
+
+}  // namespace farm

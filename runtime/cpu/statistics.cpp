@@ -1,0 +1,82 @@
+#include "runtime/cpu/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace farm {
+
+/// Sorted times of the undisturbed samples; of all when hardly one was left alone, since some number is needed.
+static std::vector<double> usable_times(std::span<const Sample> samples) {
+  std::vector<double> times;
+  for (const auto& sample : samples)
+    if (!sample.preempted) times.push_back(sample.call_ns);
+  if (times.size() < std::min<size_t>(3, samples.size())) {
+    times.clear();
+    for (const auto& sample : samples) times.push_back(sample.call_ns);
+  }
+  std::ranges::sort(times);
+  return times;
+}
+
+static double median(const std::vector<double>& sorted) {
+  size_t middle = sorted.size() / 2;
+  return sorted.size() % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/// Distance to the third smallest; all that there is with fewer, twice over since it says less.
+static double half_width(const std::vector<double>& sorted) {
+  if (sorted.size() >= 3) return sorted[2] - sorted[0];
+  return sorted.size() == 2 ? 2 * (sorted[1] - sorted[0]) : sorted[0];
+}
+
+static double smallest_golden(std::span<const Sample> samples) {
+  double smallest = std::numeric_limits<double>::infinity();
+  for (const auto& sample : samples)
+    if (sample.golden_ns > 0) smallest = std::min(smallest, sample.golden_ns);
+  return std::isfinite(smallest) ? smallest : 0;
+}
+
+double drift_correction(double golden_ratio) { return std::max(1.0, golden_ratio / kDriftTolerance); }
+
+Ranking rank_samples(std::span<const Sample> samples, double golden_best_ns) {
+  FARM_ASSERT(!samples.empty(), "there is nothing to rank");
+  std::vector<double> times = usable_times(samples);
+  Ranking ranking;
+  ranking.preempted = static_cast<int>(std::ranges::count_if(samples, &Sample::preempted));
+  ranking.golden_ns = smallest_golden(samples);
+  if (golden_best_ns > 0) ranking.golden_ratio = std::max(1.0, ranking.golden_ns / golden_best_ns);
+  double drift = drift_correction(ranking.golden_ratio);
+  double half = half_width(times) / drift;
+  ranking.latency_ns = times[0] / drift;
+  ranking.low_ns = std::max(0.0, ranking.latency_ns - half);
+  ranking.high_ns = ranking.latency_ns + half;
+  ranking.median_ns = median(times) / drift;
+  ranking.stable = times.size() >= 2 && times[1] <= 1.5 * times[0];
+  return ranking;
+}
+
+static bool surely_slower(const Ranking& ranking, size_t samples, double limit_ns) {
+  size_t undisturbed = samples - static_cast<size_t>(ranking.preempted);
+  if (limit_ns <= 0) return false;
+  return (undisturbed >= 3 && ranking.latency_ns > limit_ns) ||
+         ((undisturbed >= 1 || samples >= 3) && ranking.latency_ns > 4 * limit_ns);
+}
+
+Next next_step(std::span<const Sample> samples, const MeasurePolicy& policy, double golden_best_ns, double best_ns,
+               std::chrono::nanoseconds elapsed) {
+  if (samples.empty()) return Next::More;
+  Ranking ranking = rank_samples(samples, golden_best_ns);
+  size_t undisturbed = samples.size() - static_cast<size_t>(ranking.preempted);
+  if (surely_slower(ranking, samples.size(), policy.cut_factor * best_ns)) return Next::CutShort;
+
+  bool plenty = undisturbed >= static_cast<size_t>(policy.min_samples);
+  bool narrow = ranking.high_ns - ranking.latency_ns <= policy.interval * ranking.latency_ns;
+  if (plenty && narrow) return Next::Enough;
+  if (samples.size() >= static_cast<size_t>(policy.max_samples)) return Next::Enough;
+  if (elapsed >= 4 * policy.budget && samples.size() >= 3) return Next::Enough;
+  if (elapsed >= policy.budget && plenty && ranking.stable) return Next::Enough;
+  return Next::More;
+}
+
+}  // namespace farm

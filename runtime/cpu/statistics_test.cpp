@@ -1,0 +1,105 @@
+#include "runtime/cpu/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/rng.h"
+#include "testing.h"
+
+using namespace farm;
+
+static std::vector<Sample> samples_of(std::vector<double> times, double golden = 100) {
+  std::vector<Sample> samples;
+  for (double time : times) samples.push_back({time, golden, false});
+  return samples;
+}
+
+TEST_CASE("the smallest undisturbed sample ranks, the third smallest makes the interval") {
+  auto samples = samples_of({1030, 1000, 1500, 1010, 1020});
+  samples.push_back({500, 100, true});  // set aside although it is the smallest
+  Ranking ranking = rank_samples(samples, 100);
+  CHECK(ranking.latency_ns == 1000);
+  CHECK(ranking.low_ns == 980);
+  CHECK(ranking.high_ns == 1020);
+  CHECK(ranking.median_ns == 1020);
+  CHECK(ranking.preempted == 1);
+  CHECK(ranking.golden_ratio == 1);
+  CHECK(ranking.stable);
+}
+
+TEST_CASE("drift beyond the tolerance is taken out, below it is left alone") {
+  CHECK(rank_samples(samples_of({1000, 1000, 1000}, 101), 100).latency_ns == 1000);
+  Ranking slow = rank_samples(samples_of({2000, 2000, 2000}, 204), 100);
+  CHECK(slow.golden_ratio == Approx(2.04));
+  CHECK(slow.latency_ns == Approx(1000));
+  CHECK(rank_samples(samples_of({1000, 1000, 1000}, 90), 100).golden_ratio == 1);  // a new best, not a drift
+  CHECK(rank_samples(samples_of({1000, 1000, 1000}, 300), 0).latency_ns == 1000);  // nothing to compare with
+}
+
+TEST_CASE("samples of which no two agree are not stable, and a single one is not either") {
+  CHECK_FALSE(rank_samples(samples_of({1000, 1600, 2700, 5000}), 0).stable);
+  CHECK_FALSE(rank_samples(samples_of({1000}), 0).stable);
+  CHECK(rank_samples(samples_of({1000, 1400, 9000}), 0).stable);
+}
+
+TEST_CASE("when hardly a sample was left alone, all of them count") {
+  auto samples = samples_of({1000, 1100, 1200, 1300});
+  for (auto& sample : samples) sample.preempted = true;
+  Ranking ranking = rank_samples(samples, 0);
+  CHECK(ranking.latency_ns == 1000);
+  CHECK(ranking.preempted == 4);
+}
+
+using std::chrono::milliseconds;
+
+TEST_CASE("sampling ends early when the interval is narrow, and goes on while it is not") {
+  MeasurePolicy policy;
+  CHECK(next_step(samples_of({1000, 1001, 1002}), policy, 0, 0, milliseconds(1)) == Next::More);  // too few
+  auto narrow = samples_of({1000, 1001, 1002, 1003, 1004, 1005, 2000});
+  CHECK(next_step(narrow, policy, 0, 0, milliseconds(1)) == Next::Enough);
+  auto wide = samples_of({1000, 1100, 1200, 1300, 1400, 1500, 2000});
+  CHECK(next_step(wide, policy, 0, 0, milliseconds(1)) == Next::More);
+}
+
+TEST_CASE("the budget and the cap end sampling whatever the interval is") {
+  MeasurePolicy policy;
+  auto wide = samples_of({1000, 1100, 1200, 1300, 1400, 1500, 2000});
+  CHECK(next_step(wide, policy, 0, 0, policy.budget) == Next::Enough);
+  policy.max_samples = 7;
+  CHECK(next_step(wide, policy, 0, 0, milliseconds(1)) == Next::Enough);
+  MeasurePolicy plain;
+  auto few = samples_of({1000, 1100, 1200});
+  CHECK(next_step(few, plain, 0, 0, plain.budget) == Next::More);  // fewer than the least number
+  CHECK(next_step(few, plain, 0, 0, 4 * plain.budget) == Next::Enough);
+}
+
+TEST_CASE("who is surely slower than the best is cut short, who may not be is not") {
+  MeasurePolicy policy;
+  CHECK(next_step(samples_of({2100, 2200, 2300}), policy, 0, 1000, milliseconds(1)) == Next::CutShort);
+  CHECK(next_step(samples_of({2100, 2200}), policy, 0, 1000, milliseconds(1)) == Next::More);
+  CHECK(next_step(samples_of({1900, 2200, 2300}), policy, 0, 1000, milliseconds(1)) == Next::More);
+  CHECK(next_step(samples_of({9000}), policy, 0, 1000, milliseconds(1)) == Next::CutShort);
+  auto preempted = samples_of({9000});
+  preempted[0].preempted = true;
+  CHECK(next_step(preempted, policy, 0, 1000, milliseconds(1)) == Next::More);
+  preempted.resize(3, preempted[0]);
+  CHECK(next_step(preempted, policy, 0, 1000, milliseconds(1)) == Next::CutShort);
+  CHECK(next_step(samples_of({9000}), policy, 0, 0, milliseconds(1)) == Next::More);  // no best yet
+}
+
+TEST_CASE("under noise that only adds time two windows of one kernel differ by less than a percent at the median") {
+  Rng rng(5);
+  auto window = [&] {
+    std::vector<Sample> samples;
+    MeasurePolicy policy;
+    while (next_step(samples, policy, 100, 0, milliseconds(samples.size())) == Next::More) {
+      double noise = rng.chance(0.3) ? 0.3 * rng.uniform() : 0.01 * rng.uniform();
+      samples.push_back({1000 * (1 + noise), 100 * (1 + 0.01 * rng.uniform()), false});
+    }
+    return rank_samples(samples, 100).latency_ns;
+  };
+  std::vector<double> differences;
+  for (int i = 0; i < 101; ++i) differences.push_back(std::abs(window() / window() - 1));
+  std::ranges::sort(differences);
+  CHECK(differences[50] < 0.01);
+}
