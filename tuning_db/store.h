@@ -1,6 +1,7 @@
 // Where records live. No SQL and no row numbers cross this door; SQLite is behind it today.
 #pragma once
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,8 +15,9 @@ namespace farm {
 /// Empty fields match everything. Text fields match exactly, except where said.
 struct RecordFilter {
   std::optional<std::string> task;       ///< Task::text()
+  std::vector<std::string> tasks;        ///< any of these, when there are some
   std::optional<std::string> op;         ///< "conv2d": any shape of it
-  std::optional<std::string> target;     ///< full text, or an ISA level or CPU that is part of it
+  std::optional<std::string> target;     ///< full text, or an ISA level or CPU that is part of it, or a device key
   std::optional<int> threads;
   std::optional<std::string> policy;
   std::optional<Role> role;
@@ -26,6 +28,7 @@ enum class OpenMode { ReadOnly, ReadWrite };
 
 /// ReadOnly never creates a file: NotFound when there is none. ReadWrite creates it and takes the writer's lock: a
 /// second writer gets Unavailable with the holder's process id. A file of a newer version is refused by both.
+/// One thread at a time. A reader sees what was appended before its call.
 class Store {
  public:
   virtual ~Store() = default;
@@ -51,6 +54,9 @@ class Store {
     double seconds = 0;
   };
   virtual Result<Spent> spent(const RecordKey& key) = 0;
+
+  /// What is wrong with the file's structure, one line each; empty when it is whole. Reads all of it.
+  virtual Result<std::vector<std::string>> check_structure() { return std::vector<std::string>{}; }
 };
 
 Result<std::unique_ptr<Store>> open_store(const std::string& path, OpenMode mode);
@@ -62,8 +68,29 @@ struct BestMatch {
 };
 Result<std::optional<BestMatch>> best_for(Store& store, const std::string& task, const Target& target, int threads);
 
-// JSON lines: one record a line, the same fields as in the schema.
+// JSON lines: one record a line, times null when it failed, numbers that JSON lacks as "inf", "-inf", "nan".
 std::string to_json_line(const Record& record);
+/// Corrupt, saying what is wrong: no JSON, a field that is missing, unknown or of the wrong type, or content that does
+/// not match the line's own `hash` (a line may leave `hash` out).
 Result<Record> record_from_json_line(std::string_view line);
+
+/// For documents that people's scripts read: the line's fields without the samples, with `gflops` and `share_of_peak`
+/// (null where unknown).
+std::string to_json_summary(const Record& record);
+/// A JSON string with its quotes.
+std::string json_text(std::string_view text);
+
+// Moving records between stores ------------------------------------------------------------------------------------
+
+struct TransferReport {
+  size_t read = 0;                 ///< good records seen
+  size_t added = 0;                ///< of these, new ones
+  std::vector<std::string> bad;    ///< one line each: "line 7: it is no JSON", "row 12: ..."
+};
+
+/// Good lines are stored, bad ones reported; empty lines are nothing. Idempotent.
+Result<TransferReport> import_lines(Store& store, std::istream& lines);
+/// Appends everything of `from`. Idempotent.
+Result<TransferReport> merge_store(Store& store, Store& from);
 
 }  // namespace farm
