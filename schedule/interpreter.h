@@ -8,9 +8,9 @@
 
 namespace farm {
 
-/// Runs prepack (when there is one) and run on `inputs` (one array an input of the task, constants included, in the
-/// order non-constant inputs first, then constants). Works on scheduled-resolved and on lowered modules.
-/// Fails on any access outside a buffer, read of an undefined element, or unknown intrinsic, naming it.
+/// Runs prepack (when there is one) and run on `inputs`: one array an operand, non-constant inputs first, then the
+/// constants, each in the module's order. Takes resolved and lowered modules. What was never written reads as NaN, so
+/// that a result made of it is seen. Fails on any access outside a buffer and on an unknown intrinsic, naming it.
 Result<std::vector<float>> interpret(const Module& module, const std::vector<std::vector<float>>& inputs);
 
 }  // namespace farm

@@ -70,6 +70,8 @@ struct If {
   Expr condition;
   Stmt then;
   Stmt otherwise;  ///< may be null
+  /// Only saves work: without the condition, `then` would write elements of a local buffer that nothing reads.
+  bool droppable = false;
 };
 /// Lowered: `buffer` (scope Register or Thread) exists inside `body` only. Contents start undefined.
 struct Allocate {

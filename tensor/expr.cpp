@@ -61,6 +61,10 @@ static int64_t fold_ints(ExprKind kind, int64_t a, int64_t b) {
 // x + 0, x * 1, x / 1 and their like; null when nothing applies.
 static Expr drop_neutral(ExprKind kind, const Expr& a, const Expr& b) {
   auto ca = const_int(a), cb = const_int(b);
+  if (is_logic(kind)) {  // the same word in every lane counts as well
+    if (a->kind == ExprKind::Broadcast) ca = const_int(a->args[0]);
+    if (b->kind == ExprKind::Broadcast) cb = const_int(b->args[0]);
+  }
   switch (kind) {
     case ExprKind::Add:
       if (ca == 0) return b;
