@@ -130,7 +130,11 @@ class Client final : public DeviceClient {
 
 Result<std::unique_ptr<DeviceClient>> DeviceClient::connect(const LeaseGrant& grant, milliseconds timeout) {
   Deadline deadline = from_now(timeout);
-  FARM_TRY(auto socket, open_connection(grant.device, Role::Client, "session", deadline));
+  auto reached = open_connection(grant.device, Role::Client, "session", deadline);
+  if (!reached) {
+    return fail(reached.error().code, "device ", grant.token.device_id, " at ", grant.device.text(), ": ", reached.error().message);
+  }
+  Socket socket = std::move(*reached);
   FARM_CHECK(socket.send(to_frame(OpenSessionMessage{grant.token}), deadline));
   FARM_TRY(auto frame, socket.receive(deadline));
   if (frame.type == MessageType::Answer) {

@@ -94,7 +94,7 @@ Result<Socket> Socket::connect(const Address& address, Deadline deadline) {
     }
     last = connected.error();
   }
-  return fail(last.code, "cannot connect to ", printable(address.text()), ": ", lower_first(last.message));
+  return fail(last.code, lower_first(last.message));
 }
 
 Socket::Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)), reader_(std::move(other.reader_)) {}
@@ -146,13 +146,12 @@ Result<Socket> open_connection(const Address& address, Role role, const std::str
                                std::string* peer) {
   FARM_TRY(auto socket, Socket::connect(address, deadline));
   FARM_CHECK(socket.send(to_frame(HelloMessage{role, name}), deadline));
-  auto frame = socket.receive(deadline);
-  if (!frame) return fail(frame.error().code, printable(address.text()), ": ", frame.error().message);
-  if (frame->type == MessageType::Refused) {
-    FARM_TRY(auto refused, open_frame<RefusedMessage>(*frame));
-    return fail(ErrorCode::Unavailable, printable(address.text()), " refused: ", printable(refused.reason));
+  FARM_TRY(auto frame, socket.receive(deadline));
+  if (frame.type == MessageType::Refused) {
+    FARM_TRY(auto refused, open_frame<RefusedMessage>(frame));
+    return fail(ErrorCode::Unavailable, "refused: ", printable(refused.reason));
   }
-  FARM_TRY(auto welcome, open_frame<WelcomeMessage>(*frame));
+  FARM_TRY(auto welcome, open_frame<WelcomeMessage>(frame));
   if (peer) *peer = welcome.name;
   return socket;
 }

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/rng.h"
+#include "base/text.h"
 #include "rpc/client.h"
 #include "rpc/messages.h"
 #include "rpc/socket.h"
@@ -177,7 +178,10 @@ class Client final : public TrackerClient {
 Result<std::unique_ptr<TrackerClient>> TrackerClient::connect(const Address& tracker, milliseconds timeout, std::string user) {
   user.resize(std::min(user.size(), kMaxNameBytes));
   auto socket = open_connection(tracker, Role::Client, user, from_now(timeout));
-  if (!socket) return fail(socket.error().code, "no tracker: ", socket.error().message);
+  if (!socket) {
+    return fail(socket.error().code, "no tracker answers at ", printable(tracker.text()), ": ", socket.error().message,
+                "; start one with `tracker --port ", tracker.port, "` or name another with --tracker HOST:PORT");
+  }
   return std::make_unique<Client>(tracker, std::move(user), std::move(*socket));
 }
 
