@@ -1,0 +1,46 @@
+// What a function under construction knows: where its buffers are, what its loop variables hold.
+#pragma once
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include "codegen/llvm/index_facts.h"
+
+namespace farm::codegen {
+
+/// The machine as instruction selection sees it.
+struct MachineFacts {
+  bool fma = false;
+  int threads = 1;
+};
+
+struct BufferPlace {
+  llvm::Value* pointer = nullptr;
+  llvm::Align align;  ///< of the first element
+};
+
+struct Environment {
+  llvm::Module& module;
+  llvm::IRBuilder<> ir;
+  MachineFacts machine;
+  llvm::Function* function = nullptr;
+  llvm::Value* call_context = nullptr;  ///< null inside a parallel body: what is nested there runs serially
+  std::unordered_map<Var, llvm::Value*> vars;
+  std::unordered_map<Buffer, BufferPlace> buffers;
+  IndexFacts facts;
+  int depth = 0;  ///< of loops around the current statement
+  std::optional<std::string>& problem;  ///< the first construct that has no code; emission goes on with poison
+
+  void report(const std::string& what) {
+    if (!problem) problem = what;
+  }
+};
+
+/// The type of one element in a register (bool is i1) and in memory (bool is a byte). Reports what has none.
+llvm::Type* value_type(Environment& env, DType dtype, int lanes = 1);
+llvm::Type* memory_type(Environment& env, DType dtype, int lanes = 1);
+
+}  // namespace farm::codegen
