@@ -32,7 +32,7 @@ using boost::system::error_code;
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 constexpr SteadyTime kNever = SteadyTime::max();
-constexpr std::chrono::milliseconds kSweepEvery{250};
+constexpr std::chrono::milliseconds kSweepEvery{1'000};
 constexpr std::chrono::milliseconds kClosingDeadline{5'000};
 constexpr size_t kLeastBytesPerMs = 1 << 10;  // a frame may take its deadline and 1 s for every MiB
 

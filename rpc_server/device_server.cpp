@@ -17,7 +17,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLookEvery{100};
+// Rarely while all is quiet: each look wakes a core that may be measuring.
+constexpr milliseconds kLookEvery{500}, kLookOftenEvery{50};
 constexpr milliseconds kTokenDeadline{5'000};  // from the greeting to the token
 constexpr milliseconds kGrantDeadline{2'000};  // from the token to the tracker's word on it
 constexpr size_t kMaxVisitors = 64;            // connections without a session
@@ -123,7 +124,8 @@ class Server final : public DeviceServer {
   }
 
   void look_for_ever() {
-    loop_.after(kLookEvery, [this, alive = alive_] {
+    bool awaits_something = !visitors_.empty() || cancelling_;
+    loop_.after(awaits_something ? kLookOftenEvery : kLookEvery, [this, alive = alive_] {
       if (!*alive) return;
       if (fence_.expire(clock_.now())) end_session("the lease ran out");
       if (measuring_ && cancelling_) worker_.cancel();

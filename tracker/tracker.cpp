@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kTickEvery{250};
+constexpr milliseconds kTickEvery{500};
 
 uint64_t random_number() {
   uint64_t number = 0;
