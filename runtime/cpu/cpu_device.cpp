@@ -9,7 +9,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <mutex>
 #include <set>
+#include <utility>
 
 #include "base/text.h"
 #include "runtime/cpu/frame_io.h"
@@ -51,6 +53,9 @@ class RunnerProcess {
     waitpid(pid_, nullptr, 0);
   }
 
+  /// From any thread while this lives: the runner finds its socket closed, ends its child and itself.
+  void interrupt() { shutdown(socket_, SHUT_RDWR); }
+
   Status send(const RunnerRequest& request) { return write_frame(socket_, to_bytes(request)); }
   Result<RunnerReply> receive(Deadline deadline) {
     FARM_TRY(auto bytes, read_frame(socket_, kMaxRunnerMessage, deadline));
@@ -71,30 +76,64 @@ class CpuDevice final : public Device {
 
   /// Also after the runner died.
   Status start_runner() {
-    runner_.reset();
+    set_runner(nullptr);
     sent_.clear();
     sent_bytes_ = 0;
     FARM_TRY(RunnerProcess runner, RunnerProcess::start(target_, cores_));
     FARM_TRY(RunnerReply hello, runner.receive(std::chrono::steady_clock::now() + std::chrono::seconds(30)));
     if (target_.peak_gflops_core == 0) target_.peak_gflops_core = hello.reply.peak_gflops;
-    runner_ = std::make_unique<RunnerProcess>(std::move(runner));
+    set_runner(std::make_unique<RunnerProcess>(std::move(runner)));
     return {};
   }
 
   Result<MeasureReply> measure(const MeasureRequest& request, const BlobSource& blobs) override {
+    set_measuring(true);
+    auto reply = measure_again_if_lost(request, blobs);
+    bool cancelled = set_measuring(false);
+    if (!reply && cancelled) return fail(ErrorCode::Unavailable, "measurement cancelled");
+    return reply;
+  }
+
+  void cancel() override {
+    std::lock_guard lock(mutex_);
+    if (!measuring_) return;
+    cancelled_ = true;
+    if (runner_) runner_->interrupt();
+  }
+
+ private:
+  /// What cancel() sees; returns whether the measurement at hand was cancelled.
+  bool set_measuring(bool measuring) {
+    std::lock_guard lock(mutex_);
+    measuring_ = measuring;
+    return std::exchange(cancelled_, false);
+  }
+  bool cancelled() {
+    std::lock_guard lock(mutex_);
+    return cancelled_;
+  }
+  void set_runner(std::unique_ptr<RunnerProcess> runner) {
+    {
+      std::lock_guard lock(mutex_);
+      std::swap(runner_, runner);
+    }
+    // The old one is waited for out here, so that cancel() never waits.
+  }
+
+  Result<MeasureReply> measure_again_if_lost(const MeasureRequest& request, const BlobSource& blobs) {
     auto reply = measure_once(request, blobs);
-    if (reply || reply.error().code == ErrorCode::InvalidArgument) return reply;
+    if (reply || reply.error().code == ErrorCode::InvalidArgument || cancelled()) return reply;
     FARM_CHECK(start_runner());
     return measure_once(request, blobs);
   }
 
- private:
   Result<MeasureReply> measure_once(const MeasureRequest& request, const BlobSource& blobs) {
     if (!runner_) FARM_CHECK(start_runner());
     FARM_TRY(RunnerRequest message, make_message(request, blobs));
+    if (cancelled()) return fail(ErrorCode::Unavailable, "measurement cancelled");
     auto reply = exchange(message);
     if (!reply) {
-      runner_.reset();
+      set_runner(nullptr);
       return fail(ErrorCode::Unavailable, "the runner of this device: ", reply.error().message);
     }
     if (!reply->error.message.empty()) return std::unexpected(reply->error);
@@ -126,7 +165,9 @@ class CpuDevice final : public Device {
     for (const Hash& hash : {request.inputs.expected, request.inputs.terms}) {
       if (sent_.contains(hash)) continue;
       auto blob = blobs(hash);
-      if (blob.empty()) return fail(ErrorCode::InvalidArgument, "the request names the blob ", to_string(hash), ", which was not sent to this device");
+      if (blob.empty())
+        return fail(ErrorCode::InvalidArgument, "the request names the blob ", to_string(hash),
+                    ", which was not sent to this device");
       message.blobs.emplace_back(hash, std::vector<std::byte>(blob.begin(), blob.end()));
     }
     return message;
@@ -135,7 +176,9 @@ class CpuDevice final : public Device {
   static constexpr size_t kMaxCachedBytes = 512 << 20;
   Target target_;
   std::vector<int> cores_;
+  std::mutex mutex_;  ///< of the next three: what cancel() touches from another thread
   std::unique_ptr<RunnerProcess> runner_;
+  bool measuring_ = false, cancelled_ = false;
   std::set<Hash> sent_;
   size_t sent_bytes_ = 0;
 };
@@ -160,7 +203,8 @@ static Result<std::vector<int>> choose_cores(const std::vector<int>& wanted) {
   std::vector<int> allowed = allowed_cores();
   for (size_t i = 0; i < wanted.size(); ++i) {
     if (std::ranges::find(allowed, wanted[i]) == allowed.end())
-      return fail(ErrorCode::InvalidArgument, "core ", wanted[i], " is not one that this process may use (", list_text(allowed), ")");
+      return fail(ErrorCode::InvalidArgument, "core ", wanted[i], " is not one that this process may use (",
+                  list_text(allowed), ")");
     if (std::ranges::count(wanted, wanted[i]) > 1)
       return fail(ErrorCode::InvalidArgument, "core ", wanted[i], " is named twice in ", list_text(wanted));
   }
