@@ -51,7 +51,9 @@ std::string ByteReader::text(size_t limit) {
 }
 
 Status ByteReader::finish(std::string_view what) const {
-  if (!ok_) return fail(ErrorCode::Corrupt, what, ": cut short or with a value out of range at byte ", at_, " of ", data_.size());
+  if (!ok_)
+    return fail(ErrorCode::Corrupt, what, ": cut short or with a value out of range at byte ", at_, " of ",
+                data_.size());
   if (left() > 0) return fail(ErrorCode::Corrupt, what, ": ", left(), " bytes too many at its end");
   return {};
 }

@@ -20,10 +20,10 @@ struct Artifact {
   std::vector<TensorType> inputs;     ///< non-constant operands, in call order
   std::vector<TensorType> constants;  ///< constant operands, in prepack's order
   TensorType output;
-  int64_t packed_bytes = 0;           ///< 0 without constants
-  int64_t workspace_bytes = 0;        ///< one call's scratch
-  int threads = 1;                    ///< workers that the call context should have
-  double flops = 0;                   ///< nominal work of one run
+  int64_t packed_bytes = 0;     ///< 0 without constants
+  int64_t workspace_bytes = 0;  ///< one call's scratch
+  int threads = 1;              ///< workers that the call context should have
+  double flops = 0;             ///< nominal work of one run
   std::string run_symbol = "farm_run";
   std::string prepack_symbol = "farm_prepack";
   std::vector<std::byte> blob;

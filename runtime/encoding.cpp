@@ -4,7 +4,8 @@
 
 namespace farm {
 
-// Lists -----------------------------------------------------------------------------------------------------------------
+// Lists
+// -----------------------------------------------------------------------------------------------------------------
 
 static void encode(ByteWriter& out, const std::string& value) { out.text(value); }
 static void decode(ByteReader& in, std::string& value) { value = in.text(kMaxTextBytes); }
@@ -35,7 +36,8 @@ static int64_t decode_size(ByteReader& in) {
   return in.ok() ? value : 0;
 }
 
-// Tensor types ------------------------------------------------------------------------------------------------------------
+// Tensor types
+// ------------------------------------------------------------------------------------------------------------
 
 void encode(ByteWriter& out, const TensorType& value) {
   out.u8(static_cast<uint8_t>(value.dtype.kind));
@@ -64,7 +66,8 @@ void decode(ByteReader& in, TensorType& value) {
   if (!in.ok()) value = {};
 }
 
-// Artifact, target --------------------------------------------------------------------------------------------------------
+// Artifact, target
+// --------------------------------------------------------------------------------------------------------
 
 void encode(ByteWriter& out, const Artifact& value) {
   out.u8(static_cast<uint8_t>(value.format));
@@ -119,12 +122,14 @@ void decode(ByteReader& in, Target& value) {
     *field = in.i32();
     if (*field < 1 || *field > 1 << 16) in.fail_here();
   }
-  for (int64_t* bytes : {&value.l1_bytes, &value.l2_bytes, &value.l3_bytes, &value.memory_bytes}) *bytes = decode_size(in);
+  for (int64_t* bytes : {&value.l1_bytes, &value.l2_bytes, &value.l3_bytes, &value.memory_bytes})
+    *bytes = decode_size(in);
   value.peak_gflops_core = in.f64();
   if (!std::isfinite(value.peak_gflops_core)) in.fail_here();
 }
 
-// Requests ----------------------------------------------------------------------------------------------------------------
+// Requests
+// ----------------------------------------------------------------------------------------------------------------
 
 void encode(ByteWriter& out, const InputSet& value) {
   out.u64(value.seed);
@@ -183,12 +188,14 @@ void decode(ByteReader& in, MeasureRequest& value) {
   value.measure_peak = in.boolean();
 }
 
-// Replies -----------------------------------------------------------------------------------------------------------------
+// Replies
+// -----------------------------------------------------------------------------------------------------------------
 
 void encode(ByteWriter& out, const Measurement& value) {
   out.u8(static_cast<uint8_t>(value.outcome));
   out.text(value.detail);
-  for (double field : {value.latency_ns, value.median_ns, value.low_ns, value.high_ns, value.prepack_ns}) out.f64(field);
+  for (double field : {value.latency_ns, value.median_ns, value.low_ns, value.high_ns, value.prepack_ns})
+    out.f64(field);
   encode_list(out, value.samples_ns);
   out.i32(value.preempted);
   out.boolean(value.cut_short);

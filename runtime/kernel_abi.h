@@ -6,8 +6,9 @@ extern "C" {
 #endif
 
 /* Runs body(closure, begin, end, worker) so that the ranges cover 0 .. count once; returns when all are done.
-   `worker` is in 0 .. threads-1, and of the calls that one parallel_for makes no two with the same worker overlap in time.
-   A parallel_for inside a body, or beside another one on the same pool, runs its whole loop on the caller as worker 0. */
+   `worker` is in 0 .. threads-1, and of the calls that one parallel_for makes no two with the same worker overlap in
+   time. A parallel_for inside a body, or beside another one on the same pool, runs its whole loop on the caller as
+   worker 0. */
 typedef void (*farm_parallel_body)(void *closure, int64_t begin, int64_t end, int32_t worker);
 
 struct farm_call_context {

@@ -29,15 +29,15 @@ std::optional<Outcome> outcome_from_string(std::string_view word);
 
 /// How a kernel is timed: part of the key of a record, so that unlike measurements are never compared.
 struct MeasurePolicy {
-  std::chrono::nanoseconds budget{40'000'000};      ///< time spent on samples of one artifact
-  std::chrono::nanoseconds sample{1'000'000};       ///< least duration of one sample (several calls when shorter)
+  std::chrono::nanoseconds budget{40'000'000};  ///< time spent on samples of one artifact
+  std::chrono::nanoseconds sample{1'000'000};   ///< least duration of one sample (several calls when shorter)
   int min_samples = 7;
   int max_samples = 200;
-  double interval = 0.01;    ///< stop early once the interval's half-width is below this share of the latency
-  double cut_factor = 2.0;   ///< stop once surely slower than cut_factor x MeasureRequest::best_ns
+  double interval = 0.01;   ///< stop early once the interval's half-width is below this share of the latency
+  double cut_factor = 2.0;  ///< stop once surely slower than cut_factor x MeasureRequest::best_ns
   std::chrono::nanoseconds timeout{5'000'000'000};  ///< one artifact, all included; the device ends it by itself;
                                                     ///< not in text(), since it changes no time that counts
-  bool cold = false;         ///< flush the caches before each sample (recorded, not yet offered by tune)
+  bool cold = false;  ///< flush the caches before each sample (recorded, not yet offered by tune)
 
   /// "warm statistic=min budget=40ms sample=1ms ...": the text that is stored and compared.
   std::string text() const;
@@ -47,8 +47,8 @@ struct MeasurePolicy {
 /// Inputs are made on the device from a seed (`make_inputs`), the expected output is shipped once by content hash.
 struct InputSet {
   uint64_t seed = 0;
-  Hash expected;        ///< blob: float32 output, row-major
-  Hash terms;           ///< blob: float32 sum |terms| of each output element
+  Hash expected;            ///< blob: float32 output, row-major
+  Hash terms;               ///< blob: float32 sum |terms| of each output element
   double tolerance = 1e-5;  ///< largest |error| / terms
   bool operator==(const InputSet&) const = default;
 };
@@ -58,28 +58,28 @@ struct MeasureRequest {
   std::vector<Artifact> artifacts;
   InputSet inputs;
   MeasurePolicy policy;
-  double best_ns = 0;       ///< best latency known, for cutting losers short; 0: none
-  bool interleave = false;  ///< ABBA rounds over all artifacts in one fresh process (finals); else one after another,
-                            ///< each in a process of its own
+  double best_ns = 0;         ///< best latency known, for cutting losers short; 0: none
+  bool interleave = false;    ///< ABBA rounds over all artifacts in one fresh process (finals); else one after another,
+                              ///< each in a process of its own
   bool measure_peak = false;  ///< also run the best FMA loop on the same cores, for share_of_peak
 };
 
 /// One artifact's answer. Times in nanoseconds of the device's clock.
 struct Measurement {
   Outcome outcome = Outcome::Ok;
-  std::string detail;         ///< why it failed: "signal 11 (SIGSEGV) at ...", "max error 3.1e-2 of sum|terms| at 17"
-  double latency_ns = 0;      ///< ranking statistic; 0 when it failed
+  std::string detail;     ///< why it failed: "signal 11 (SIGSEGV) at ...", "max error 3.1e-2 of sum|terms| at 17"
+  double latency_ns = 0;  ///< ranking statistic; 0 when it failed
   double median_ns = 0;
   double low_ns = 0, high_ns = 0;  ///< interval of latency_ns
   double prepack_ns = 0;
-  std::vector<float> samples_ns;   ///< all of them, in order, per call
-  int preempted = 0;          ///< samples set aside because a thread was preempted
-  bool cut_short = false;     ///< surely slower than cut_factor x best
-  double max_error = 0;       ///< in units of sum|terms|
-  double load = 0;            ///< processes that wanted a core when it began (the machine's 1-minute average)
-  double golden_ratio = 1;    ///< drift of the interleaved reference kernel during this measurement, 1 = none
-  std::string clock = "host"; ///< host, event, model: unlike clocks are never compared
-  std::vector<int> cores;     ///< that it was pinned to
+  std::vector<float> samples_ns;  ///< all of them, in order, per call
+  int preempted = 0;              ///< samples set aside because a thread was preempted
+  bool cut_short = false;         ///< surely slower than cut_factor x best
+  double max_error = 0;           ///< in units of sum|terms|
+  double load = 0;                ///< processes that wanted a core when it began (the machine's 1-minute average)
+  double golden_ratio = 1;        ///< drift of the interleaved reference kernel during this measurement, 1 = none
+  std::string clock = "host";     ///< host, event, model: unlike clocks are never compared
+  std::vector<int> cores;         ///< that it was pinned to
 
   bool operator==(const Measurement&) const = default;
 };

@@ -67,8 +67,7 @@ TEST_CASE("every value is the same after its binary form") {
 template <class T>
 static void check_cut_and_damaged(const T& value) {
   auto bytes = to_bytes(value);
-  for (size_t size = 0; size < bytes.size(); ++size)
-    CHECK_FALSE(from_bytes<T>(std::span(bytes).first(size), "value"));
+  for (size_t size = 0; size < bytes.size(); ++size) CHECK_FALSE(from_bytes<T>(std::span(bytes).first(size), "value"));
   Rng rng(1);
   for (int round = 0; round < 2000; ++round) {
     auto damaged = bytes;
@@ -116,7 +115,7 @@ TEST_CASE("a policy's text tells apart what must not be compared") {
   CHECK(warm.text() != longer.text());
 }
 
-TEST_CASE("inputs are the same for a seed, in [-1, 1), and no two tensors are equal") {
+TEST_CASE("inputs are the same for a seed, lie between -1 and 1, and no two tensors are equal") {
   std::vector<TensorType> types = {{kFloat32, {3, 333}}, {kFloat32, {3, 333}}};
   auto inputs = make_inputs(42, types);
   CHECK(inputs == make_inputs(42, types));

@@ -77,7 +77,7 @@ constexpr uint64_t kNoState = 0, kAvxState = 0x6, kAvx512State = 0xe6, kTileStat
 struct FeatureBit {
   const char* name;  // LLVM's
   unsigned leaf, subleaf;
-  unsigned CpuidRegisters::*word;
+  unsigned CpuidRegisters::* word;
   int bit;
   uint64_t state;
 };

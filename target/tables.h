@@ -11,9 +11,9 @@ namespace farm {
 /// An ISA level: all features of the level `below` it and its own.
 struct IsaLevel {
   std::string_view name;
-  std::string_view below;    ///< empty at the bottom
-  std::string_view features; ///< LLVM's names, separated by spaces
-  int vector_bits;           ///< widest float vector
+  std::string_view below;     ///< empty at the bottom
+  std::string_view features;  ///< LLVM's names, separated by spaces
+  int vector_bits;            ///< widest float vector
   int vector_registers;
 };
 /// Lowest first, one family after the other.
@@ -38,7 +38,7 @@ std::vector<std::string> cpu_features(const CpuRow& cpu);
 struct CpuModel {
   std::string_view vendor;  ///< cpuid's: "GenuineIntel"
   int family, first_model, last_model;
-  std::string_view cpus;    ///< names of rows, oldest first, separated by spaces
+  std::string_view cpus;  ///< names of rows, oldest first, separated by spaces
 };
 std::span<const CpuModel> cpu_models();
 

@@ -21,10 +21,10 @@ struct Target {
   std::string model;                  ///< what the maker calls it: "AMD EPYC 7763"; may be empty
   int vector_bits = 128;              ///< widest float vector that the ISA level has
   int vector_registers = 16;
-  int cores = 1;                      ///< cores that a kernel may use
+  int cores = 1;                                                    ///< cores that a kernel may use
   int64_t l1_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 0;  ///< data caches; l1, l2 a core, l3 whole
   int64_t memory_bytes = 0;
-  double peak_gflops_core = 0;        ///< float32 FMA, one core, as measured by the device; 0 when unknown
+  double peak_gflops_core = 0;  ///< float32 FMA, one core, as measured by the device; 0 when unknown
 
   /// "x86-64-v3/znver3": what records are filed under. Holds no cores and no caches.
   std::string text() const { return isa == cpu ? isa : isa + "/" + cpu; }

@@ -28,12 +28,14 @@ ChildLauncher::ChildLauncher(int server) : server_(server), server_pid_(getppid(
 void wait_for_server(int server) {
   int parent = getppid();
   pollfd ready{server, POLLIN, 0};
-  // The socket closes with the server, unless a process forked from it keeps a copy open: so look who the parent is, too.
+  // The socket closes with the server, unless a process forked from it keeps a copy open: so look who the parent is,
+  // too.
   while (poll(&ready, 1, 1000) <= 0)
     if (getppid() != parent) _exit(0);
 }
 
-// In the child ---------------------------------------------------------------------------------------------------------------
+// In the child
+// ---------------------------------------------------------------------------------------------------------------
 
 /// Beyond what is mapped at the fork: buffers, code, stacks and the allocator's arenas, and some room.
 static int64_t memory_allowance(const ChildJob& job) {
@@ -59,7 +61,7 @@ static void write_and_exit(int fd, const ChildReply& reply) {
 }
 
 [[noreturn]] static void be_child(const ChildJob& job, ChildReport& report, int parent, int pipe) {
-  setpgid(0, 0);
+  setsid();  // a process group to be killed as a whole, and a scheduling group of its own
   leave_parent_behind(std::span(&pipe, 1));
   int64_t cpu_seconds = total_timeout_ns(job) / 1'000'000'000 * static_cast<int64_t>(job.cores.size()) + 2;
   limit_process(parent, cpu_seconds, memory_allowance(job));
@@ -67,7 +69,8 @@ static void write_and_exit(int fd, const ChildReply& reply) {
   _exit(1);
 }
 
-// In the runner ----------------------------------------------------------------------------------------------------------------
+// In the runner
+// ----------------------------------------------------------------------------------------------------------------
 
 static std::string signal_name(int signal) {
   const char* name = sigabbrev_np(signal);
@@ -75,14 +78,16 @@ static std::string signal_name(int signal) {
 }
 
 static Fault timeout_fault(const ChildJob& job) {
-  return {Outcome::Timeout, fmt::format("did not end within {:g} s", static_cast<double>(job.policy.timeout.count()) * 1e-9)};
+  return {Outcome::Timeout,
+          fmt::format("did not end within {:g} s", static_cast<double>(job.policy.timeout.count()) * 1e-9)};
 }
 
 /// Why a child that gave no reply ended.
 static Fault explain_end(int status, const ChildReport& report, const ChildJob& job) {
   if (report.out_of_bounds) return {Outcome::OutOfBounds, fmt::format("touched memory {}", report.where)};
   if (report.signal == SIGABRT) return {Outcome::Crashed, signal_name(SIGABRT)};
-  if (report.signal) return {Outcome::Crashed, fmt::format("{} at address {:#x}", signal_name(report.signal), uint64_t{report.address})};
+  if (report.signal)
+    return {Outcome::Crashed, fmt::format("{} at address {:#x}", signal_name(report.signal), uint64_t{report.address})};
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) return timeout_fault(job);
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
     return {Outcome::Crashed, signal_name(SIGSYS) + ": made a system call that kernels may not make"};
@@ -93,7 +98,8 @@ static Fault explain_end(int status, const ChildReport& report, const ChildJob& 
 /// Reads the child's pipe to its end; false when a limit was reached first.
 class ReplyReader {
  public:
-  ReplyReader(int pipe, int server, int server_pid, pid_t child) : pipe_(pipe), server_(server), server_pid_(server_pid), child_(child) {}
+  ReplyReader(int pipe, int server, int server_pid, pid_t child)
+      : pipe_(pipe), server_(server), server_pid_(server_pid), child_(child) {}
 
   bool read_to_end(const ChildJob& job, const ChildReport& report) {
     auto now = std::chrono::steady_clock::now();
@@ -164,7 +170,8 @@ std::expected<ChildReply, ChildFailure> ChildLauncher::run(const ChildJob& job) 
   close(ends[0]);
   int status = bury(child);
   if (!ended) return std::unexpected(ChildFailure{report_->active, timeout_fault(job)});
-  if (auto reply = from_bytes<ChildReply>(reader.bytes(), "reply"); reply && reply->measurements.size() == job.artifacts.size())
+  if (auto reply = from_bytes<ChildReply>(reader.bytes(), "reply");
+      reply && reply->measurements.size() == job.artifacts.size())
     return std::move(*reply);
   return std::unexpected(ChildFailure{report_->active, explain_end(status, *report_, job)});
 }

@@ -149,7 +149,8 @@ class ElfImage {
     object_.bytes_ = page_ceil(last.p_vaddr + last.p_memsz);
     void* base = mmap(nullptr, std::max<size_t>(object_.bytes_, page_), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (base == MAP_FAILED) return fail(ErrorCode::Unavailable, "no memory for a shared object of ", object_.bytes_, " bytes");
+    if (base == MAP_FAILED)
+      return fail(ErrorCode::Unavailable, "no memory for a shared object of ", object_.bytes_, " bytes");
     object_.base_ = static_cast<std::byte*>(base);
     for (const Segment& segment : segments_)
       std::copy_n(file_.data() + segment.p_offset, segment.p_filesz, object_.base_ + segment.p_vaddr);
@@ -159,7 +160,8 @@ class ElfImage {
   Status read_dynamic_section() {
     uint64_t hash_table = 0;
     for (uint64_t i = 0;; ++i) {
-      auto entry = i < dynamic_->p_memsz / sizeof(DynamicEntry) ? image_item<DynamicEntry>(dynamic_->p_vaddr, i) : std::nullopt;
+      auto entry =
+          i < dynamic_->p_memsz / sizeof(DynamicEntry) ? image_item<DynamicEntry>(dynamic_->p_vaddr, i) : std::nullopt;
       if (!entry) return refuse("its dynamic section has no end");
       if (entry->d_tag == DT_NULL) break;
       if (entry->d_tag == DT_HASH) hash_table = entry->d_un.d_ptr;
@@ -179,24 +181,44 @@ class ElfImage {
   Status read_dynamic_entry(const DynamicEntry& entry) {
     uint64_t value = entry.d_un.d_val;
     switch (entry.d_tag) {
-      case DT_NEEDED: needed_.push_back(value); break;
-      case DT_SYMTAB: object_.tables_.symbols = value; break;
-      case DT_STRTAB: object_.tables_.strings = value; break;
-      case DT_STRSZ: object_.tables_.string_bytes = value; break;
+      case DT_NEEDED:
+        needed_.push_back(value);
+        break;
+      case DT_SYMTAB:
+        object_.tables_.symbols = value;
+        break;
+      case DT_STRTAB:
+        object_.tables_.strings = value;
+        break;
+      case DT_STRSZ:
+        object_.tables_.string_bytes = value;
+        break;
       case DT_RELA:
-      case DT_REL: relocations_.address = value; break;
+      case DT_REL:
+        relocations_.address = value;
+        break;
       case DT_RELASZ:
-      case DT_RELSZ: relocations_.bytes = value; break;
-      case DT_JMPREL: plt_relocations_.address = value; break;
-      case DT_PLTRELSZ: plt_relocations_.bytes = value; break;
+      case DT_RELSZ:
+        relocations_.bytes = value;
+        break;
+      case DT_JMPREL:
+        plt_relocations_.address = value;
+        break;
+      case DT_PLTRELSZ:
+        plt_relocations_.bytes = value;
+        break;
       case DT_INIT:
       case DT_FINI:
       case DT_INIT_ARRAY:
       case DT_FINI_ARRAY:
-      case DT_PREINIT_ARRAY: return refuse("it has constructors or destructors");
-      case DT_TEXTREL: return refuse("it relocates its code");
-      case DT_RELR: return refuse("it uses packed relocations");
-      default: break;
+      case DT_PREINIT_ARRAY:
+        return refuse("it has constructors or destructors");
+      case DT_TEXTREL:
+        return refuse("it relocates its code");
+      case DT_RELR:
+        return refuse("it uses packed relocations");
+      default:
+        break;
     }
     return {};
   }
@@ -256,10 +278,12 @@ class ElfImage {
   }
 
   Result<uintptr_t> resolve(uint64_t index) const {
-    if (index >= object_.tables_.symbol_count) return refuse("a relocation names symbol ", index, " of ", object_.tables_.symbol_count);
+    if (index >= object_.tables_.symbol_count)
+      return refuse("a relocation names symbol ", index, " of ", object_.tables_.symbol_count);
     auto symbol = *image_item<Symbol>(object_.tables_.symbols, index);
     if (symbol.st_shndx != SHN_UNDEF) {
-      if (symbol.st_value > object_.bytes_) return refuse("the symbol ", text_at(symbol.st_name), " lies outside the image");
+      if (symbol.st_value > object_.bytes_)
+        return refuse("the symbol ", text_at(symbol.st_name), " lies outside the image");
       return reinterpret_cast<uintptr_t>(object_.base_) + symbol.st_value;
     }
     std::string name = text_at(symbol.st_name);
@@ -275,11 +299,14 @@ class ElfImage {
       int protection = PROT_READ | (segment.p_flags & PF_W ? PROT_WRITE : 0) | (segment.p_flags & PF_X ? PROT_EXEC : 0);
       if (end > begin && mprotect(object_.base_ + begin, end - begin, protection) != 0) return cannot_protect();
       if (segment.p_flags & PF_X)
-        __builtin___clear_cache(reinterpret_cast<char*>(object_.base_ + begin), reinterpret_cast<char*>(object_.base_ + end));
+        __builtin___clear_cache(reinterpret_cast<char*>(object_.base_ + begin),
+                                reinterpret_cast<char*>(object_.base_ + end));
     }
     return check_tables_readable();
   }
-  static Status cannot_protect() { return fail(ErrorCode::Unavailable, "cannot make a shared object's code executable: ", std::strerror(errno)); }
+  static Status cannot_protect() {
+    return fail(ErrorCode::Unavailable, "cannot make a shared object's code executable: ", std::strerror(errno));
+  }
 
   /// `function` reads the tables later: they must not lie in a gap between segments.
   Status check_tables_readable() const {

@@ -32,7 +32,8 @@ TEST_CASE("a shared object with imports, relocations and zeroed data runs") {
 }
 
 TEST_CASE("an import that is not on the list is refused by name") {
-  CHECK(refusal(test_kernel_file("unknown_import")) == "shared object refused: it imports puts, which kernels may not use");
+  CHECK(refusal(test_kernel_file("unknown_import")) ==
+        "shared object refused: it imports puts, which kernels may not use");
   CHECK(allowed_import("puts") == nullptr);
   CHECK(allowed_import("tanhf") != nullptr);
 }
@@ -89,7 +90,8 @@ TEST_CASE("segments beyond the file or the address space are refused") {
 TEST_CASE("a file cut short or damaged anywhere is loaded or refused, and harms nobody") {
   for (const char* name : {"kernels", "known_import"}) {
     auto file = test_kernel_file(name);
-    for (size_t size = 0; size < file.size(); size += 97) (void)refusal({file.begin(), file.begin() + static_cast<long>(size)});
+    for (size_t size = 0; size < file.size(); size += 97)
+      (void)refusal({file.begin(), file.begin() + static_cast<long>(size)});
     Rng rng(3);
     for (int round = 0; round < 3000; ++round) {
       auto damaged = file;

@@ -27,7 +27,7 @@ static void report_and_exit(int signal, siginfo_t* info, void*) {
 
 void report_faults_to(ChildReport& report) {
   the_report = &report;
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = report_and_exit;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigfillset(&action.sa_mask);

@@ -12,7 +12,8 @@ void watch_buffers(std::vector<const GuardedBuffer*> buffers);
 /// Installs handlers for the signals that faults raise. `report` outlives the process' work.
 void report_faults_to(ChildReport& report);
 
-/// An alternate stack for the calling thread, so that an overflow of its own stack is reported too. For each thread once.
+/// An alternate stack for the calling thread, so that an overflow of its own stack is reported too. For each thread
+/// once.
 void use_fault_stack();
 
 }  // namespace farm

@@ -18,7 +18,8 @@ FmaKernel widest_fma(const Target& target);
 /// Rounds that take this core about `duration_ns`.
 uint64_t calibrate_rounds(const FmaKernel& kernel, double duration_ns);
 
-/// Runs `rounds` on each of `threads` workers at once; the time of the slowest in nanoseconds, without the fork and join.
+/// Runs `rounds` on each of `threads` workers at once; the time of the slowest in nanoseconds, without the fork and
+/// join.
 double time_fma_block(const FmaKernel& kernel, uint64_t rounds, farm_call_context* context, int threads);
 
 }  // namespace farm

@@ -11,14 +11,36 @@ namespace farm {
 
 static constexpr std::byte kCanary{0xa5};
 
-Result<GuardedBuffer> GuardedBuffer::make(size_t bytes, std::string name) {
+/// Slots lie 4 GiB apart, far below where the system places things, and each some pages further into its range than
+/// the one before, so that no two start at the same place of a cache that is indexed by more than a page's bits.
+static void* slot_address(int slot) {
+  if (slot < 0 || sizeof(void*) < 8) return nullptr;
+  constexpr uint64_t kFirst = uint64_t{1} << 44, kRange = uint64_t{1} << 32, kStep = 5 * 4096;
+  auto index = static_cast<uint64_t>(slot);
+  return reinterpret_cast<void*>(kFirst + index * kRange + index % 64 * kStep);
+}
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0
+#endif
+
+static void* map_at(void* address, size_t bytes) {
+  constexpr int kProtection = PROT_READ | PROT_WRITE, kFlags = MAP_PRIVATE | MAP_ANONYMOUS;
+  if (address) {
+    void* map = mmap(address, bytes, kProtection, kFlags | MAP_FIXED_NOREPLACE, -1, 0);
+    if (map != MAP_FAILED) return map;
+  }
+  return mmap(nullptr, bytes, kProtection, kFlags, -1, 0);
+}
+
+Result<GuardedBuffer> GuardedBuffer::make(size_t bytes, std::string name, int slot) {
   GuardedBuffer buffer;
   buffer.name_ = std::move(name);
   buffer.bytes_ = bytes;
   buffer.page_ = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   size_t inner = (bytes + kAlignment + buffer.page_ - 1) / buffer.page_ * buffer.page_;
   buffer.map_bytes_ = inner + 2 * buffer.page_;
-  void* map = mmap(nullptr, buffer.map_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* map = map_at(slot_address(slot), buffer.map_bytes_);
   if (map == MAP_FAILED) return fail(ErrorCode::Unavailable, "no memory for ", buffer.name_, " of ", bytes, " bytes");
   buffer.map_ = static_cast<std::byte*>(map);
   std::byte* end = buffer.map_ + buffer.page_ + inner;
@@ -50,9 +72,7 @@ std::span<std::byte> GuardedBuffer::tail_canary() const { return {data_ + bytes_
 
 void GuardedBuffer::poison() { std::memset(data_, 0xff, bytes_); }
 
-void GuardedBuffer::protect_read_only() {
-  read_only_ = mprotect(map_ + page_, map_bytes_ - 2 * page_, PROT_READ) == 0;
-}
+void GuardedBuffer::protect_read_only() { read_only_ = mprotect(map_ + page_, map_bytes_ - 2 * page_, PROT_READ) == 0; }
 
 std::optional<std::string> GuardedBuffer::broken_canary() const {
   auto broken = [](std::byte value) { return value != kCanary; };

@@ -16,8 +16,11 @@ class GuardedBuffer {
  public:
   static constexpr size_t kAlignment = 64;
 
-  /// Contents start as zeros. `name` is for messages: "output".
-  static Result<GuardedBuffer> make(size_t bytes, std::string name);
+  /// Contents start as zeros. `name` is for messages: "output". `slot` >= 0 asks for the address that this slot has in
+  /// every process: how fast a kernel is depends on where its buffers lie relative to each other (by a factor of two
+  /// where they meet in a cache's index), so equal slots make equal measurements. Slots that are taken, of another size
+  /// than 64-bit addresses, or -1: anywhere.
+  static Result<GuardedBuffer> make(size_t bytes, std::string name, int slot = -1);
   GuardedBuffer(GuardedBuffer&& other) noexcept;
   GuardedBuffer& operator=(GuardedBuffer&& other) noexcept;
   ~GuardedBuffer();
@@ -35,8 +38,8 @@ class GuardedBuffer {
   std::optional<std::string> broken_canary() const;
 
   /// Where a faulting address lies in relation to this buffer: "8 bytes after the end of output"; nothing when it is
-  /// neither in a guard page nor in the (read-only) buffer. Calls nothing that a signal handler must not call; `text` has
-  /// room for kWhereBytes.
+  /// neither in a guard page nor in the (read-only) buffer. Calls nothing that a signal handler must not call; `text`
+  /// has room for kWhereBytes.
   static constexpr size_t kWhereBytes = 128;
   bool where(uintptr_t address, char* text) const;
 

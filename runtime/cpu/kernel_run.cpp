@@ -14,8 +14,8 @@ static std::unexpected<Fault> fault(Outcome outcome, std::string detail) {
   return std::unexpected(Fault{outcome, std::move(detail)});
 }
 
-static Attempt<> allocate(std::vector<GuardedBuffer>& buffers, int64_t bytes, const char* name) {
-  auto buffer = GuardedBuffer::make(static_cast<size_t>(bytes), name);
+static Attempt<> allocate(std::vector<GuardedBuffer>& buffers, int64_t bytes, const char* name, int slot) {
+  auto buffer = GuardedBuffer::make(static_cast<size_t>(bytes), name, slot);
   if (!buffer) return fault(Outcome::LaunchFailed, buffer.error().message);
   buffer->poison();
   buffers.push_back(std::move(*buffer));
@@ -23,7 +23,7 @@ static Attempt<> allocate(std::vector<GuardedBuffer>& buffers, int64_t bytes, co
 }
 
 Attempt<KernelRun> KernelRun::load(const Artifact& artifact, const std::vector<GuardedBuffer>& inputs,
-                                   farm_call_context* context) {
+                                   farm_call_context* context, int first_slot) {
   auto object = LoadedObject::load(artifact.blob);
   if (!object) return fault(Outcome::LaunchFailed, object.error().message);
   KernelRun kernel(std::move(*object));
@@ -34,12 +34,14 @@ Attempt<KernelRun> KernelRun::load(const Artifact& artifact, const std::vector<G
   if (!kernel.run_) return fault(Outcome::LaunchFailed, "the shared object has no function " + artifact.run_symbol);
   if (!artifact.constants.empty()) {
     kernel.prepack_ = reinterpret_cast<farm_kernel>(kernel.object_.function(artifact.prepack_symbol));
-    if (!kernel.prepack_) return fault(Outcome::LaunchFailed, "the shared object has no function " + artifact.prepack_symbol);
+    if (!kernel.prepack_)
+      return fault(Outcome::LaunchFailed, "the shared object has no function " + artifact.prepack_symbol);
   }
 
-  for (auto [bytes, name] : {std::pair{artifact.packed_bytes, "packed constants"}, {artifact.output.bytes(), "output"},
+  for (auto [bytes, name] : {std::pair{artifact.packed_bytes, "packed constants"},
+                             {artifact.output.bytes(), "output"},
                              {artifact.workspace_bytes, "workspace"}})
-    if (auto done = allocate(kernel.own_, bytes, name); !done) return std::unexpected(done.error());
+    if (auto done = allocate(kernel.own_, bytes, name, first_slot++); !done) return std::unexpected(done.error());
 
   for (size_t i = 0; i < inputs.size(); ++i)
     (i < artifact.inputs.size() ? kernel.run_arguments_ : kernel.prepack_arguments_).push_back(inputs[i].data());

@@ -23,9 +23,11 @@ using Attempt = std::expected<T, Fault>;
 /// Belongs to one thread, the one that calls it.
 class KernelRun {
  public:
-  /// `inputs`: the artifact's inputs, then its constants; borrowed, like `artifact` and `context`.
+  /// `inputs`: the artifact's inputs, then its constants; borrowed, like `artifact` and `context`. Its own buffers take
+  /// kSlots of GuardedBuffer's slots from `first_slot` on.
+  static constexpr int kSlots = 3;
   static Attempt<KernelRun> load(const Artifact& artifact, const std::vector<GuardedBuffer>& inputs,
-                                 farm_call_context* context);
+                                 farm_call_context* context, int first_slot);
 
   /// Every buffer that the artifact may touch.
   std::vector<const GuardedBuffer*> buffers() const;

@@ -15,6 +15,7 @@
 #include "runtime/cpu/host_time.h"
 #include "runtime/cpu/kernel_run.h"
 #include "runtime/cpu/pool.h"
+#include "runtime/cpu/priority.h"
 #include "runtime/cpu/sandbox.h"
 #include "runtime/cpu/statistics.h"
 
@@ -29,7 +30,8 @@ void decode(ByteReader& in, ChildReply& value) {
   value = {std::move(reply.measurements), reply.peak_gflops};
 }
 
-// Threads -----------------------------------------------------------------------------------------------------------------
+// Threads
+// -----------------------------------------------------------------------------------------------------------------
 
 using Pool = std::unique_ptr<farm_pool, decltype(&farm_pool_destroy)>;
 
@@ -80,7 +82,8 @@ static double machine_load() {
   return getloadavg(&load, 1) == 1 ? load : 0;
 }
 
-// One artifact --------------------------------------------------------------------------------------------------------------
+// One artifact
+// --------------------------------------------------------------------------------------------------------------
 
 /// An artifact on its way from loading to its Measurement. After a failure all steps do nothing.
 class Subject {
@@ -100,7 +103,8 @@ class Subject {
   void prepare(ChildReport& report) {
     activate(report);
     if (!context_) return fail_with({Outcome::LaunchFailed, "could not make its threads"});
-    auto kernel = KernelRun::load(artifact_, *job_.inputs[static_cast<size_t>(index_)], context_);
+    auto kernel =
+        KernelRun::load(artifact_, *job_.inputs[static_cast<size_t>(index_)], context_, index_ * KernelRun::kSlots);
     if (!kernel) return fail_with(kernel.error());
     kernel_.emplace(std::move(*kernel));
     watch_buffers(kernel_->buffers());
@@ -122,11 +126,13 @@ class Subject {
     sample.call_ns = *elapsed;
     sample.preempted = involuntary_switches() != switches;
     spent_ns_ += host_time_ns() - begin;
-    if (!(sample.call_ns > 0)) return fail_with({Outcome::Unstable, "the timer read zero over " + std::to_string(calls_) + " calls"});
+    if (!(sample.call_ns > 0))
+      return fail_with({Outcome::Unstable, "the timer read zero over " + std::to_string(calls_) + " calls"});
     samples_.push_back(sample);
     result_.samples_ns.push_back(static_cast<float>(sample.call_ns));
     report.steps = report.steps + 1;
-    next_ = next_step(samples_, job_.policy, golden_best(), job_.best_ns, std::chrono::nanoseconds(static_cast<int64_t>(spent_ns_)));
+    next_ = next_step(samples_, job_.policy, golden_best(), job_.best_ns,
+                      std::chrono::nanoseconds(static_cast<int64_t>(spent_ns_)));
   }
 
   /// The last words: is the output still right, and what do the samples say?
@@ -192,16 +198,17 @@ class Subject {
     result_.preempted = ranking.preempted;
     result_.cut_short = next_ == Next::CutShort;
     if (!ranking.stable && !result_.cut_short)
-      return fail_with({Outcome::Unstable, fmt::format("no two of {} samples agree within half, {} of them preempted",
-                                                       samples_.size(), ranking.preempted)});
+      return fail_with(
+          {Outcome::Unstable, fmt::format("no two of {} samples agree within a factor of two, {} of them preempted",
+                                          samples_.size(), ranking.preempted)});
     if (auto impossible = faster_than_physics()) fail_with({Outcome::WrongResult, *impossible});
   }
 
   /// Coarse on purpose: an algorithm may execute fewer flops than are nominal, but not eight times fewer; and no core
   /// reads two terabytes a second.
   std::optional<std::string> faster_than_physics() const {
-    double peak_flops_ns = job_.golden.flops_per_round * static_cast<double>(job_.golden_rounds) *
-                           artifact_.threads / std::max(golden_ns_, 1.0);
+    double peak_flops_ns = job_.golden.flops_per_round * static_cast<double>(job_.golden_rounds) * artifact_.threads /
+                           std::max(golden_ns_, 1.0);
     double flops_ns = artifact_.flops / result_.latency_ns;
     if (flops_ns > 8 * peak_flops_ns)
       return fmt::format("faster than physics: {:.0f} GFLOP/s when the peak is {:.0f}", flops_ns, peak_flops_ns);
@@ -226,7 +233,8 @@ class Subject {
   Measurement result_;
 };
 
-// The job --------------------------------------------------------------------------------------------------------------------
+// The job
+// --------------------------------------------------------------------------------------------------------------------
 
 /// Forwards, then backwards: ABBA, so that a slow drift of the machine favours none of them. Nobody stops before the
 /// others have enough, except who failed or was cut short.
@@ -257,11 +265,13 @@ ChildReply run_child_job(const ChildJob& job, ChildReport& report) {
   std::vector<Subject> subjects;
   for (size_t i = 0; i < job.artifacts.size(); ++i)
     subjects.emplace_back(job, i, pools.with_threads(job.artifacts[i]->threads), load);
+  PriorityBoost priority;
   use_fault_stack();
   report_faults_to(report);
   forbid_system_calls();
 
   for (auto& subject : subjects) subject.prepare(report);
+  priority.raise();
   ChildReply reply;
   if (peak_context) reply.golden_ns = smallest_peak_block(job, peak_context);
   sample_in_rounds(subjects, report);

@@ -12,18 +12,18 @@ namespace farm {
 
 /// What a child is asked to do; everything is borrowed from the runner's memory, of which it has a copy.
 struct ChildJob {
-  std::vector<const Artifact*> artifacts;         ///< more than one: interleaved
+  std::vector<const Artifact*> artifacts;                 ///< more than one: interleaved
   std::vector<const std::vector<GuardedBuffer>*> inputs;  ///< one an artifact: its inputs, then its constants
   std::span<const float> expected, terms;
   double tolerance = 1e-5;
   MeasurePolicy policy;
   double best_ns = 0;
-  std::vector<int> cores;         ///< all that may be used; an artifact takes the first `threads`
+  std::vector<int> cores;  ///< all that may be used; an artifact takes the first `threads`
   FmaKernel golden;
   uint64_t golden_rounds = 0;
   std::span<const double> golden_best_ns;  ///< by threads - 1; 0 when unknown
-  int peak_blocks = 0;            ///< golden blocks to run beyond those between samples
-  int peak_threads = 1;           ///< workers that these run on
+  int peak_blocks = 0;                     ///< golden blocks to run beyond those between samples
+  int peak_threads = 1;                    ///< workers that these run on
 };
 
 /// What it answers when it comes to its end.
@@ -36,11 +36,11 @@ void decode(ByteReader& in, ChildReply& value);
 
 /// Shared with the runner, so that it knows what a child was at when it died. Written by the child and its handlers.
 struct ChildReport {
-  volatile int32_t active = 0;     ///< index of the artifact that is running
-  volatile int32_t steps = 0;      ///< rises with each call that came back
-  volatile int32_t signal = 0;     ///< the one that ended it
+  volatile int32_t active = 0;  ///< index of the artifact that is running
+  volatile int32_t steps = 0;   ///< rises with each call that came back
+  volatile int32_t signal = 0;  ///< the one that ended it
   volatile int32_t out_of_bounds = 0;
-  volatile uint64_t address = 0;   ///< that it faulted at
+  volatile uint64_t address = 0;  ///< that it faulted at
   char where[GuardedBuffer::kWhereBytes] = {};
 };
 

@@ -21,8 +21,7 @@ static double error_of(float output, float expected, float terms) {
 static bool all_within(std::span<const float> output, std::span<const float> expected, std::span<const float> terms,
                        float tolerance) {
   int wrong = 0;
-  for (size_t i = 0; i < output.size(); ++i)
-    wrong |= !(std::fabs(output[i] - expected[i]) <= tolerance * terms[i]);
+  for (size_t i = 0; i < output.size(); ++i) wrong |= !(std::fabs(output[i] - expected[i]) <= tolerance * terms[i]);
   return wrong == 0;
 }
 

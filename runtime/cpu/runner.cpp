@@ -19,7 +19,8 @@
 
 namespace farm {
 
-// Messages ----------------------------------------------------------------------------------------------------------------
+// Messages
+// ----------------------------------------------------------------------------------------------------------------
 
 void encode(ByteWriter& out, const RunnerRequest& value) {
   out.boolean(value.forget_blobs);
@@ -51,18 +52,25 @@ void decode(ByteReader& in, RunnerReply& value) {
   decode(in, value.reply);
 }
 
-// Service -----------------------------------------------------------------------------------------------------------------
+// Service
+// -----------------------------------------------------------------------------------------------------------------
 
 static constexpr double kGoldenBlockNs = 30'000;
-static constexpr int kPeakBlocks = 100;        // 3 ms
-static constexpr int kFirstPeakBlocks = 700;   // 20 ms, once
+static constexpr int kPeakBlocks = 100;       // 3 ms
+static constexpr int kFirstPeakBlocks = 700;  // 20 ms, once
 static constexpr size_t kCachedInputs = 3;
+static constexpr int kFirstInputSlot = 1024;  // those below are the children's
 
 class Runner {
  public:
   Runner(int socket, const Target& target, const std::vector<int>& cores)
-      : socket_(socket), target_(target), cores_(cores), launcher_(socket), golden_(widest_fma(target)),
-        golden_rounds_(calibrate_rounds(golden_, kGoldenBlockNs)), golden_best_ns_(cores.size()) {}
+      : socket_(socket),
+        target_(target),
+        cores_(cores),
+        launcher_(socket),
+        golden_(widest_fma(target)),
+        golden_rounds_(calibrate_rounds(golden_, kGoldenBlockNs)),
+        golden_best_ns_(cores.size()) {}
 
   /// The first message: what one core can do.
   RunnerReply hello() {
@@ -114,7 +122,8 @@ class Runner {
 
   Result<std::span<const float>> floats(const Hash& hash, std::string_view what) const {
     auto blob = blobs_.find(hash);
-    if (blob == blobs_.end()) return fail(ErrorCode::InvalidArgument, "the ", what, " output ", to_string(hash), " was not sent to the device");
+    if (blob == blobs_.end())
+      return fail(ErrorCode::InvalidArgument, "the ", what, " output ", to_string(hash), " was not sent to the device");
     return std::span(reinterpret_cast<const float*>(blob->second.data()), blob->second.size() / sizeof(float));
   }
 
@@ -146,19 +155,24 @@ class Runner {
   /// What can be said about an artifact without running it; nothing when all is well. An Error when the request itself
   /// makes no sense.
   Result<std::optional<Fault>> refuse(const Artifact& artifact, const ChildJob& job) const {
-    auto launch_failed = [](std::string detail) { return std::optional(Fault{Outcome::LaunchFailed, std::move(detail)}); };
+    auto launch_failed = [](std::string detail) {
+      return std::optional(Fault{Outcome::LaunchFailed, std::move(detail)});
+    };
     if (artifact.format != ArtifactFormat::Elf) return launch_failed("a cpu runs elf artifacts only");
     for (const auto& feature : artifact.features)
-      if (!target_.has(feature)) return launch_failed("needs " + printable(feature) + ", which this device (" + target_.text() + ") lacks");
+      if (!target_.has(feature))
+        return launch_failed("needs " + printable(feature) + ", which this device (" + target_.text() + ") lacks");
     if (artifact.threads < 1 || artifact.threads > static_cast<int>(cores_.size()))
-      return launch_failed(fmt::format("needs {} threads when this device has {} cores", artifact.threads, cores_.size()));
+      return launch_failed(
+          fmt::format("needs {} threads when this device has {} cores", artifact.threads, cores_.size()));
     for (const auto* types : {&artifact.inputs, &artifact.constants})
       for (const auto& type : *types)
-        if (type.dtype != kFloat32) return launch_failed("an operand is " + to_string(type) + "; only float32 can be measured");
+        if (type.dtype != kFloat32)
+          return launch_failed("an operand is " + to_string(type) + "; only float32 can be measured");
     auto elements = static_cast<size_t>(artifact.output.elements());
     if (artifact.output.dtype != kFloat32 || elements != job.expected.size() || elements != job.terms.size())
-      return fail(ErrorCode::InvalidArgument, "the expected output has ", job.expected.size(), " elements and ", job.terms.size(),
-                  " terms when the artifact's output is ", to_string(artifact.output));
+      return fail(ErrorCode::InvalidArgument, "the expected output has ", job.expected.size(), " elements and ",
+                  job.terms.size(), " terms when the artifact's output is ", to_string(artifact.output));
     return std::nullopt;
   }
 
@@ -191,13 +205,16 @@ class Runner {
     std::vector<TensorType> types = artifact.inputs;
     types.insert(types.end(), artifact.constants.begin(), artifact.constants.end());
     for (const auto& entry : inputs_)
-      if (entry.seed == seed && entry.types == types && entry.constants == artifact.constants.size()) return &entry.buffers;
+      if (entry.seed == seed && entry.types == types && entry.constants == artifact.constants.size())
+        return &entry.buffers;
     CachedInputs entry{seed, types, artifact.constants.size(), {}};
+    int slot = kFirstInputSlot + 64 * (next_entry_++ % 64);
     auto values = make_inputs(seed, types);
     for (size_t i = 0; i < types.size(); ++i) {
       bool constant = i >= artifact.inputs.size();
-      std::string name = fmt::format("{} {}", constant ? "constant" : "input", constant ? i - artifact.inputs.size() : i);
-      FARM_TRY(auto buffer, GuardedBuffer::make(static_cast<size_t>(types[i].bytes()), name));
+      std::string name =
+          fmt::format("{} {}", constant ? "constant" : "input", constant ? i - artifact.inputs.size() : i);
+      FARM_TRY(auto buffer, GuardedBuffer::make(static_cast<size_t>(types[i].bytes()), name, slot++));
       std::ranges::copy(values[i], buffer.floats().begin());
       buffer.protect_read_only();
       entry.buffers.push_back(std::move(buffer));
@@ -246,6 +263,7 @@ class Runner {
   double peak_gflops_ = 0;
   std::map<Hash, std::vector<std::byte>> blobs_;
   std::list<CachedInputs> inputs_;
+  int next_entry_ = 0;
 };
 
 static void answer(int socket, const RunnerReply& reply) {

@@ -22,7 +22,7 @@ void decode(ByteReader& in, RunnerRequest& value);
 
 /// Runner to server, once at start and then once a request.
 struct RunnerReply {
-  Error error{};  ///< of the device, when the message is not empty
+  Error error{};       ///< of the device, when the message is not empty
   MeasureReply reply;  ///< at start only the peak: one core's
 };
 void encode(ByteWriter& out, const RunnerReply& value);

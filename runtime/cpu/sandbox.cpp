@@ -100,23 +100,60 @@ static constexpr uint32_t kAuditArch = AUDIT_ARCH_AARCH64;
 #endif
 
 static constexpr uint32_t kAllowedCalls[] = {
-    SYS_futex, SYS_clock_gettime, SYS_clock_nanosleep, SYS_nanosleep, SYS_sched_yield, SYS_getrusage, SYS_write,
-    SYS_exit, SYS_exit_group, SYS_brk, SYS_mmap, SYS_munmap, SYS_mprotect, SYS_madvise, SYS_mremap, SYS_rt_sigreturn,
-    SYS_rt_sigprocmask, SYS_rt_sigaction, SYS_sigaltstack, SYS_getpid, SYS_gettid, SYS_restart_syscall, SYS_rseq,
-    SYS_set_robust_list, SYS_getcpu, SYS_membarrier,
+    SYS_futex,
+    SYS_clock_gettime,
+    SYS_clock_nanosleep,
+    SYS_nanosleep,
+    SYS_sched_yield,
+    SYS_getrusage,
+    SYS_write,
+    SYS_exit,
+    SYS_exit_group,
+    SYS_brk,
+    SYS_mmap,
+    SYS_munmap,
+    SYS_mprotect,
+    SYS_madvise,
+    SYS_mremap,
+    SYS_rt_sigreturn,
+    SYS_rt_sigprocmask,
+    SYS_rt_sigaction,
+    SYS_sigaltstack,
+    SYS_getpid,
+    SYS_gettid,
+    SYS_restart_syscall,
+    SYS_rseq,
+    SYS_set_robust_list,
+    SYS_getcpu,
+    SYS_membarrier,
 };
 
+static sock_filter load(size_t offset) { return {BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<uint32_t>(offset)}; }
+static sock_filter answer(uint32_t verdict) { return {BPF_RET | BPF_K, 0, 0, verdict}; }
+/// The next instruction, or `otherwise` instructions further.
+static sock_filter unless_equal(uint32_t value, size_t otherwise) {
+  return {BPF_JMP | BPF_JEQ | BPF_K, 0, static_cast<uint8_t>(otherwise), value};
+}
+
 static std::vector<sock_filter> call_filter() {
-  auto jump = [](uint32_t value, size_t yes, size_t no) {
-    return sock_filter{BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint8_t>(yes), static_cast<uint8_t>(no), value};
+  constexpr size_t kLowWord = offsetof(seccomp_data, args);  // of the first argument; both ISAs are little-endian
+  std::vector<sock_filter> filter = {
+      load(offsetof(seccomp_data, arch)),
+      unless_equal(kAuditArch, 7),
+      load(offsetof(seccomp_data, nr)),
+      unless_equal(SYS_setpriority, 6),
+      load(kLowWord),  // its own priority, not that of others
+      unless_equal(PRIO_PGRP, 3),
+      load(kLowWord + sizeof(uint64_t)),
+      unless_equal(0, 1),
+      answer(SECCOMP_RET_ALLOW),
+      answer(SECCOMP_RET_KILL_PROCESS),
   };
-  auto load = [](size_t offset) { return sock_filter{BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<uint32_t>(offset)}; };
-  constexpr size_t kCalls = std::size(kAllowedCalls);
-  std::vector<sock_filter> filter = {load(offsetof(seccomp_data, arch)), jump(kAuditArch, 0, kCalls + 1),
-                                     load(offsetof(seccomp_data, nr))};
-  for (size_t i = 0; i < kCalls; ++i) filter.push_back(jump(kAllowedCalls[i], kCalls - i, 0));
-  filter.push_back({BPF_RET | BPF_K, 0, 0, SECCOMP_RET_KILL_PROCESS});
-  filter.push_back({BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW});
+  for (uint32_t call : kAllowedCalls) {
+    filter.push_back(unless_equal(call, 1));
+    filter.push_back(answer(SECCOMP_RET_ALLOW));
+  }
+  filter.push_back(answer(SECCOMP_RET_KILL_PROCESS));
   return filter;
 }
 

@@ -1,5 +1,5 @@
-// What a process that runs foreign code gives up first. Each step is best effort: a kernel or an emulator that lacks one
-// still measures.
+// What a process that runs foreign code gives up first. Each step is best effort: a kernel or an emulator that lacks
+// one still measures.
 #pragma once
 #include <cstdint>
 #include <span>

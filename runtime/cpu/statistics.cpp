@@ -52,7 +52,7 @@ Ranking rank_samples(std::span<const Sample> samples, double golden_best_ns) {
   ranking.low_ns = std::max(0.0, ranking.latency_ns - half);
   ranking.high_ns = ranking.latency_ns + half;
   ranking.median_ns = median(times) / drift;
-  ranking.stable = times.size() >= 2 && times[1] <= 1.5 * times[0];
+  ranking.stable = times.size() >= 2 && times[1] <= 2 * times[0];
   return ranking;
 }
 
@@ -74,7 +74,7 @@ Next next_step(std::span<const Sample> samples, const MeasurePolicy& policy, dou
   bool narrow = ranking.high_ns - ranking.latency_ns <= policy.interval * ranking.latency_ns;
   if (plenty && narrow) return Next::Enough;
   if (samples.size() >= static_cast<size_t>(policy.max_samples)) return Next::Enough;
-  if (elapsed >= 4 * policy.budget && samples.size() >= 3) return Next::Enough;
+  if (elapsed >= (ranking.stable ? 4 : 10) * policy.budget && samples.size() >= 3) return Next::Enough;
   if (elapsed >= policy.budget && plenty && ranking.stable) return Next::Enough;
   return Next::More;
 }

@@ -7,7 +7,8 @@
 // latency (and of the peak, alike); below it there is nothing to correct but noise.
 //
 // The interval. [latency - h, latency + h], where h is the distance from the smallest to the third smallest undisturbed
-// sample: three samples that agree within h are evidence of a floor, and another window's minimum is expected within it.
+// sample: three samples that agree within h are evidence of a floor, and another window's minimum is expected within
+// it.
 #pragma once
 #include <chrono>
 #include <span>
@@ -30,7 +31,7 @@ struct Ranking {
   double golden_ns = 0;     ///< smallest
   double golden_ratio = 1;  ///< to the device's best; at least 1
   int preempted = 0;
-  bool stable = false;      ///< at least two undisturbed samples agree within half of the smaller one
+  bool stable = false;  ///< at least two undisturbed samples agree within a factor of two
 };
 
 /// `golden_best_ns`: of this device and number of threads; 0 when unknown. At least one sample.
@@ -41,9 +42,10 @@ double drift_correction(double golden_ratio);
 
 enum class Next { More, Enough, CutShort };
 
-/// Whether to go on sampling: enough when the interval is narrow or the budget spent (samples beyond it only while there
-/// are fewer than the policy's least number or no two agree, and never beyond four budgets); cut short when the latency
-/// is surely beyond cut_factor x best: three undisturbed samples above it, or one (or any three) above four times that.
+/// Whether to go on sampling: enough when the interval is narrow or the budget spent (samples beyond it only while
+/// there are fewer than the policy's least number, up to four budgets, or no two agree, up to ten); cut short when the
+/// latency is surely beyond cut_factor x best: three undisturbed samples above it, or one (or any three) above four
+/// times that.
 Next next_step(std::span<const Sample> samples, const MeasurePolicy& policy, double golden_best_ns, double best_ns,
                std::chrono::nanoseconds elapsed);
 

@@ -37,7 +37,7 @@ TEST_CASE("drift beyond the tolerance is taken out, below it is left alone") {
 }
 
 TEST_CASE("samples of which no two agree are not stable, and a single one is not either") {
-  CHECK_FALSE(rank_samples(samples_of({1000, 1600, 2700, 5000}), 0).stable);
+  CHECK_FALSE(rank_samples(samples_of({1000, 2100, 4300, 9000}), 0).stable);
   CHECK_FALSE(rank_samples(samples_of({1000}), 0).stable);
   CHECK(rank_samples(samples_of({1000, 1400, 9000}), 0).stable);
 }
@@ -71,6 +71,9 @@ TEST_CASE("the budget and the cap end sampling whatever the interval is") {
   auto few = samples_of({1000, 1100, 1200});
   CHECK(next_step(few, plain, 0, 0, plain.budget) == Next::More);  // fewer than the least number
   CHECK(next_step(few, plain, 0, 0, 4 * plain.budget) == Next::Enough);
+  auto unstable = samples_of({1000, 2100, 4300, 9000});
+  CHECK(next_step(unstable, plain, 0, 0, 4 * plain.budget) == Next::More);
+  CHECK(next_step(unstable, plain, 0, 0, 10 * plain.budget) == Next::Enough);
 }
 
 TEST_CASE("who is surely slower than the best is cut short, who may not be is not") {

@@ -57,7 +57,6 @@ struct TestTask {
     request.artifacts = std::move(artifacts);
     request.inputs = {seed, hash(expected), hash(terms), 1e-5};
     request.policy.timeout = std::chrono::seconds(10);
-    request.policy.budget = std::chrono::milliseconds(10);
     request.policy.sample = std::chrono::microseconds(200);
     return request;
   }
