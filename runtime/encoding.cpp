@@ -165,8 +165,10 @@ void decode(ByteReader& in, MeasurePolicy& value) {
   value.cut_factor = in.f64();
   decode(in, value.timeout);
   value.cold = in.boolean();
-  bool sensible = value.budget.count() > 0 && value.sample.count() > 0 && value.timeout.count() > 0 &&
-                  value.min_samples > 0 && value.max_samples >= value.min_samples;
+  for (auto duration : {value.budget, value.sample, value.timeout})
+    if (duration <= std::chrono::nanoseconds(0) || duration > kMaxDuration) in.fail_here();
+  bool sensible = value.min_samples > 0 && value.max_samples >= value.min_samples &&
+                  static_cast<size_t>(value.max_samples) <= kMaxSamples;
   if (!sensible) in.fail_here();
 }
 

@@ -2,6 +2,7 @@
 // workers. Decoders check every length before they allocate; see base/bytes.h. The form has no version of its own: the
 // protocol that carries it does (processes on one machine are of one build).
 #pragma once
+#include <chrono>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace farm {
 inline constexpr size_t kMaxBlobBytes = 256 << 20;  ///< code of one artifact
 inline constexpr size_t kMaxArtifacts = 256;        ///< in one request
 inline constexpr size_t kMaxSamples = 1 << 20;
+inline constexpr std::chrono::hours kMaxDuration{1};  ///< of each duration of a policy
 inline constexpr size_t kMaxTextBytes = 1 << 16;
 inline constexpr size_t kMaxRank = 16;
 inline constexpr size_t kMaxOperands = 64;

@@ -92,6 +92,19 @@ TEST_CASE("sizes that are negative or overflow are refused") {
   CHECK(from_bytes<Artifact>(to_bytes(artifact), "artifact").error().code == ErrorCode::Corrupt);
 }
 
+TEST_CASE("a policy that would never end or never begin is refused") {
+  MeasurePolicy policy;
+  REQUIRE(from_bytes<MeasurePolicy>(to_bytes(policy), "policy"));
+  policy.timeout = std::chrono::hours(24);
+  CHECK_FALSE(from_bytes<MeasurePolicy>(to_bytes(policy), "policy"));
+  policy = {};
+  policy.sample = {};
+  CHECK_FALSE(from_bytes<MeasurePolicy>(to_bytes(policy), "policy"));
+  policy = {};
+  policy.max_samples = policy.min_samples - 1;
+  CHECK_FALSE(from_bytes<MeasurePolicy>(to_bytes(policy), "policy"));
+}
+
 TEST_CASE("equal artifacts have equal hashes, other ones do not") {
   Artifact other = sample_artifact();
   CHECK(artifact_hash(other) == artifact_hash(sample_artifact()));

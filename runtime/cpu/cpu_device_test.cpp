@@ -108,16 +108,19 @@ TEST_CASE("a code other than 0 and an artifact that cannot be launched are told 
   CHECK(measure("code_run").detail == "code_run returned 7");
   CHECK(measure("no_such_run").detail == "the shared object has no function no_such_run");
   TestTask task;
-  std::vector<Artifact> artifacts(4, test_artifact("good_run"));
+  std::vector<Artifact> artifacts(6, test_artifact("good_run"));
   artifacts[0].blob = test_kernel_file("unknown_import");
   artifacts[1].features = {"warp-drive"};
   artifacts[2].threads = 4096;
   artifacts[3].blob.resize(100);
+  artifacts[4].packed_bytes = int64_t{1} << 62;
+  artifacts[5].inputs[0].shape = {int64_t{1} << 40};
   auto measurements = measure_all(task.request(artifacts), task);
   for (const auto& measurement : measurements) CHECK(measurement.outcome == Outcome::LaunchFailed);
   CHECK(measurements[0].detail == "shared object refused: it imports puts, which kernels may not use");
   CHECK(begins_with(measurements[1].detail, "needs warp-drive, which this device"));
   CHECK(begins_with(measurements[2].detail, "needs 4096 threads when this device has"));
+  CHECK(begins_with(measurements[4].detail, "needs 1073741824 MiB of memory"));
 }
 
 TEST_CASE("a kernel that hangs is ended at its limit") {

@@ -152,6 +152,15 @@ class Runner {
     return measurement;
   }
 
+  static int64_t bytes_needed(const Artifact& artifact) {
+    constexpr int64_t kMost = int64_t{1} << 50;  // so that the sum of hostile sizes does not overflow
+    int64_t bytes =
+        std::min(artifact.packed_bytes, kMost) + std::min(artifact.workspace_bytes, kMost) + artifact.output.bytes();
+    for (const auto* types : {&artifact.inputs, &artifact.constants})
+      for (const auto& type : *types) bytes += type.bytes();
+    return bytes;
+  }
+
   /// What can be said about an artifact without running it; nothing when all is well. An Error when the request itself
   /// makes no sense.
   Result<std::optional<Fault>> refuse(const Artifact& artifact, const ChildJob& job) const {
@@ -169,6 +178,9 @@ class Runner {
       for (const auto& type : *types)
         if (type.dtype != kFloat32)
           return launch_failed("an operand is " + to_string(type) + "; only float32 can be measured");
+    if (bytes_needed(artifact) > target_.memory_bytes / 2)
+      return launch_failed(fmt::format("needs {} MiB of memory; half of this device's is {}",
+                                       bytes_needed(artifact) >> 20, target_.memory_bytes >> 21));
     auto elements = static_cast<size_t>(artifact.output.elements());
     if (artifact.output.dtype != kFloat32 || elements != job.expected.size() || elements != job.terms.size())
       return fail(ErrorCode::InvalidArgument, "the expected output has ", job.expected.size(), " elements and ",
