@@ -14,7 +14,8 @@ class Collector {
  public:
   Collector(std::string name, std::string title) { network_ = {std::move(name), std::move(title), {}}; }
 
-  void conv(const std::string& name, int64_t size, int64_t in, int64_t out, int64_t kernel, int64_t stride, int times = 1) {
+  void conv(const std::string& name, int64_t size, int64_t in, int64_t out, int64_t kernel, int64_t stride,
+            int times = 1) {
     add(name, "conv2d", image(size, in) + ",out_channels=" + std::to_string(out) + window(kernel, stride), times);
   }
   void depthwise(const std::string& name, int64_t size, int64_t channels, int64_t kernel, int64_t stride) {
@@ -34,7 +35,8 @@ class Collector {
     return "in_channels=" + std::to_string(channels) + ",height=" + side + ",width=" + side;
   }
   static std::string window(int64_t kernel, int64_t stride) {
-    return ",kernel=" + std::to_string(kernel) + ",stride=" + std::to_string(stride) + ",padding=" + std::to_string(kernel / 2);
+    return ",kernel=" + std::to_string(kernel) + ",stride=" + std::to_string(stride) +
+           ",padding=" + std::to_string(kernel / 2);
   }
   static std::string product(int64_t m, int64_t n, int64_t k) {
     return "m=" + std::to_string(m) + ",n=" + std::to_string(n) + ",k=" + std::to_string(k);
@@ -99,7 +101,8 @@ Network mobilenetv2() {
   struct Group {
     int64_t expansion, out, repeats, stride;
   };
-  const Group groups[] = {{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2}, {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
+  const Group groups[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
+                          {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
   net.conv("conv1", 224, 3, 32, 3, 2);
   int64_t size = 112, in = 32, block = 1;
   for (const Group& group : groups)
@@ -168,12 +171,15 @@ static Result<Network> single(Result<Task> task) {
 
 Result<Network> resolve_tasks(std::string_view name, std::optional<std::string_view> shape) {
   if (auto found = find_in_catalogue(name)) {
-    if (shape) return fail(ErrorCode::InvalidArgument, name, " has shapes of its own; leave --shape out or name an operator: ", join(op_names(), ", "));
+    if (shape)
+      return fail(ErrorCode::InvalidArgument, name,
+                  " has shapes of its own; leave --shape out or name an operator: ", join(op_names(), ", "));
     return *std::move(found);
   }
   if (name.find('(') != std::string_view::npos && !shape) return single(task_from_text(name));
   if (find_op(name)) return single(shape ? make_task(name, *shape) : default_task(name));
-  return fail(ErrorCode::InvalidArgument, "no task is called ", printable(name), suggest(name), "; tasks are ", join(task_names(), ", "));
+  return fail(ErrorCode::InvalidArgument, "no task is called ", printable(name), suggest(name), "; tasks are ",
+              join(task_names(), ", "));
 }
 
 // A file of tasks ---------------------------------------------------------------------------------------------------
@@ -185,7 +191,8 @@ static Result<Layer> layer_from_line(std::string_view line) {
   if (cross != std::string_view::npos) {
     auto count = parse_int(trim(line.substr(0, cross)));
     if (!count || *count < 1 || *count > 1'000'000)
-      return fail(ErrorCode::InvalidArgument, "\"", printable(trim(line.substr(0, cross))), "\" is no count; a line reads like 4 x matmul(m=64,n=64,k=64)");
+      return fail(ErrorCode::InvalidArgument, "\"", printable(trim(line.substr(0, cross))),
+                  "\" is no count; a line reads like 4 x matmul(m=64,n=64,k=64)");
     times = *count;
     line = line.substr(cross + 3);
   }
@@ -203,11 +210,15 @@ Result<Network> network_from_lines(std::string name, std::string_view text) {
     if (line.empty()) continue;
     auto layer = layer_from_line(line);
     if (!layer) return fail(layer.error().code, name, ":", number, ": ", layer.error().message);
-    auto same = std::find_if(network.layers.begin(), network.layers.end(), [&](const Layer& other) { return other.task == layer->task; });
-    if (same == network.layers.end()) network.layers.push_back(*std::move(layer));
-    else same->occurrences += layer->occurrences;
+    auto same = std::find_if(network.layers.begin(), network.layers.end(),
+                             [&](const Layer& other) { return other.task == layer->task; });
+    if (same == network.layers.end())
+      network.layers.push_back(*std::move(layer));
+    else
+      same->occurrences += layer->occurrences;
   }
-  if (network.layers.empty()) return fail(ErrorCode::InvalidArgument, name, " holds no task; a line reads like 4 x matmul(m=64,n=64,k=64)");
+  if (network.layers.empty())
+    return fail(ErrorCode::InvalidArgument, name, " holds no task; a line reads like 4 x matmul(m=64,n=64,k=64)");
   return network;
 }
 

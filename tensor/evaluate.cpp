@@ -3,8 +3,8 @@
 #include <cmath>
 #include <span>
 
-#include "tensor/compute.h"
 #include "base/result.h"
+#include "tensor/compute.h"
 
 namespace farm {
 namespace {
@@ -20,8 +20,8 @@ using Slots = std::unordered_map<Var, size_t>;
 
 struct Node {
   const ExprNode* expr;
-  bool real;              ///< this node gives a double
-  size_t slot = 0;        ///< Var
+  bool real;                      ///< this node gives a double
+  size_t slot = 0;                ///< Var
   const double* array = nullptr;  ///< Load
   std::vector<Node> args;
 };
@@ -64,19 +64,32 @@ class Evaluator {
 
   Value operator()(const Node& node) const {
     switch (node.expr->kind) {
-      case ExprKind::IntImm: return {double(node.expr->int_value), node.expr->int_value};
-      case ExprKind::FloatImm: return {node.expr->float_value, 0};
-      case ExprKind::Var: return {0, variables_[node.slot]};
-      case ExprKind::Select: return truth(node.args[0]) ? (*this)(node.args[1]) : (*this)(node.args[2]);
-      case ExprKind::And: return whole(truth(node.args[0]) && truth(node.args[1]));
-      case ExprKind::Or: return whole(truth(node.args[0]) || truth(node.args[1]));
-      case ExprKind::Not: return whole(!truth(node.args[0]));
-      case ExprKind::Load: return load_value(node);
-      case ExprKind::Cast: return cast_value(node);
-      case ExprKind::Call: return {real_function(node.expr->name, (*this)(node.args[0]).real), 0};
+      case ExprKind::IntImm:
+        return {double(node.expr->int_value), node.expr->int_value};
+      case ExprKind::FloatImm:
+        return {node.expr->float_value, 0};
+      case ExprKind::Var:
+        return {0, variables_[node.slot]};
+      case ExprKind::Select:
+        return truth(node.args[0]) ? (*this)(node.args[1]) : (*this)(node.args[2]);
+      case ExprKind::And:
+        return whole(truth(node.args[0]) && truth(node.args[1]));
+      case ExprKind::Or:
+        return whole(truth(node.args[0]) || truth(node.args[1]));
+      case ExprKind::Not:
+        return whole(!truth(node.args[0]));
+      case ExprKind::Load:
+        return load_value(node);
+      case ExprKind::Cast:
+        return cast_value(node);
+      case ExprKind::Call:
+        return {real_function(node.expr->name, (*this)(node.args[0]).real), 0};
       case ExprKind::Ramp:
-      case ExprKind::Broadcast: FARM_ASSERT(false, "a compute holds no vectors, got ", node.expr->lanes, " lanes"); return {};
-      default: return binary_value(node);
+      case ExprKind::Broadcast:
+        FARM_ASSERT(false, "a compute holds no vectors, got ", node.expr->lanes, " lanes");
+        return {};
+      default:
+        return binary_value(node);
     }
   }
 
@@ -91,44 +104,71 @@ class Evaluator {
 
   static Value real_binary(const Node& node, double a, double b) {
     switch (node.expr->kind) {
-      case ExprKind::Add: return {a + b, 0};
-      case ExprKind::Sub: return {a - b, 0};
-      case ExprKind::Mul: return {a * b, 0};
-      case ExprKind::Div: return {a / b, 0};
-      case ExprKind::Min: return {std::fmin(a, b), 0};
-      case ExprKind::Max: return {std::fmax(a, b), 0};
-      case ExprKind::Eq: return whole(a == b);
-      case ExprKind::Ne: return whole(a != b);
-      case ExprKind::Lt: return whole(a < b);
-      case ExprKind::Le: return whole(a <= b);
-      default: FARM_ASSERT(false, "operation ", int(node.expr->kind), " is not for floats"); return {};
+      case ExprKind::Add:
+        return {a + b, 0};
+      case ExprKind::Sub:
+        return {a - b, 0};
+      case ExprKind::Mul:
+        return {a * b, 0};
+      case ExprKind::Div:
+        return {a / b, 0};
+      case ExprKind::Min:
+        return {std::fmin(a, b), 0};
+      case ExprKind::Max:
+        return {std::fmax(a, b), 0};
+      case ExprKind::Eq:
+        return whole(a == b);
+      case ExprKind::Ne:
+        return whole(a != b);
+      case ExprKind::Lt:
+        return whole(a < b);
+      case ExprKind::Le:
+        return whole(a <= b);
+      default:
+        FARM_ASSERT(false, "operation ", int(node.expr->kind), " is not for floats");
+        return {};
     }
   }
 
   static Value whole_binary(const Node& node, int64_t a, int64_t b) {
     switch (node.expr->kind) {
-      case ExprKind::Add: return whole(a + b);
-      case ExprKind::Sub: return whole(a - b);
-      case ExprKind::Mul: return whole(a * b);
-      case ExprKind::FloorDiv: return whole(floor_div_of(a, b));
-      case ExprKind::FloorMod: return whole(a - floor_div_of(a, b) * b);
-      case ExprKind::Min: return whole(std::min(a, b));
-      case ExprKind::Max: return whole(std::max(a, b));
-      case ExprKind::Eq: return whole(a == b);
-      case ExprKind::Ne: return whole(a != b);
-      case ExprKind::Lt: return whole(a < b);
-      case ExprKind::Le: return whole(a <= b);
-      default: FARM_ASSERT(false, "operation ", int(node.expr->kind), " is not for integers"); return {};
+      case ExprKind::Add:
+        return whole(a + b);
+      case ExprKind::Sub:
+        return whole(a - b);
+      case ExprKind::Mul:
+        return whole(a * b);
+      case ExprKind::FloorDiv:
+        return whole(floor_div_of(a, b));
+      case ExprKind::FloorMod:
+        return whole(a - floor_div_of(a, b) * b);
+      case ExprKind::Min:
+        return whole(std::min(a, b));
+      case ExprKind::Max:
+        return whole(std::max(a, b));
+      case ExprKind::Eq:
+        return whole(a == b);
+      case ExprKind::Ne:
+        return whole(a != b);
+      case ExprKind::Lt:
+        return whole(a < b);
+      case ExprKind::Le:
+        return whole(a <= b);
+      default:
+        FARM_ASSERT(false, "operation ", int(node.expr->kind), " is not for integers");
+        return {};
     }
   }
 
   Value load_value(const Node& node) const {
     const Shape& shape = node.expr->buffer->shape;
-    FARM_ASSERT(shape.size() == node.args.size(), "buffer ", node.expr->buffer->name, " has ", shape.size(), " dimensions, read with ", node.args.size());
+    FARM_ASSERT(shape.size() == node.args.size(), "buffer ", node.expr->buffer->name, " has ", shape.size(),
+                " dimensions, read with ", node.args.size());
     int64_t flat = 0;
     for (size_t d = 0; d < shape.size(); ++d) {
       int64_t index = (*this)(node.args[d]).whole;
-      FARM_ASSERT(index >= 0 && index < shape[d], "read of ", node.expr->buffer->name, " at ", index, " in dimension ", d, " of extent ", shape[d]);
+      FARM_ASSERT(index >= 0 && index < shape[d], "read of ", node.expr->buffer->name, " at ", index, " in dimension ",
+                  d, " of extent ", shape[d]);
       flat = flat * shape[d] + index;
     }
     double value = node.array[flat];
@@ -148,7 +188,8 @@ class Evaluator {
 template <class Body>
 void for_each_point(std::span<const Axis> axes, int64_t* variables, const Body& body) {
   if (axes.empty()) return body();
-  for (variables[0] = 0; variables[0] < axes[0].extent; ++variables[0]) for_each_point(axes.subspan(1), variables + 1, body);
+  for (variables[0] = 0; variables[0] < axes[0].extent; ++variables[0])
+    for_each_point(axes.subspan(1), variables + 1, body);
 }
 
 std::vector<double> evaluate_stage(const Stage& stage, const Arrays& arrays) {
@@ -170,18 +211,21 @@ std::vector<double> evaluate_stage(const Stage& stage, const Arrays& arrays) {
     for_each_point(std::span(stage.reduce), variables.data() + stage.axes.size(), [&] { sum += number(); });
     output.push_back(sum);
   });
-  FARM_ASSERT(int64_t(output.size()) == element_count(stage.output->shape), "stage ", stage.output->name, " gives ", output.size(), " elements");
+  FARM_ASSERT(int64_t(output.size()) == element_count(stage.output->shape), "stage ", stage.output->name, " gives ",
+              output.size(), " elements");
   return output;
 }
 
 }  // namespace
 
 std::vector<double> evaluate(const Compute& compute, const std::vector<std::vector<float>>& inputs) {
-  FARM_ASSERT(inputs.size() == compute.inputs.size(), inputs.size(), " inputs where ", compute.inputs.size(), " are needed");
+  FARM_ASSERT(inputs.size() == compute.inputs.size(), inputs.size(), " inputs where ", compute.inputs.size(),
+              " are needed");
   Arrays arrays;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Buffer& buffer = compute.inputs[i].buffer;
-    FARM_ASSERT(int64_t(inputs[i].size()) == element_count(buffer->shape), "input ", buffer->name, " has ", inputs[i].size(), " elements");
+    FARM_ASSERT(int64_t(inputs[i].size()) == element_count(buffer->shape), "input ", buffer->name, " has ",
+                inputs[i].size(), " elements");
     arrays.emplace(buffer, std::vector<double>(inputs[i].begin(), inputs[i].end()));
   }
   for (const Stage& stage : compute.stages) arrays.emplace(stage.output, evaluate_stage(stage, arrays));

@@ -29,7 +29,8 @@ Status check_elements(std::string_view op, std::string_view tensor, const Shape&
   if (elements <= double(kMaxElements)) return {};
   std::string extents;
   for (int64_t extent : shape) extents += (extents.empty() ? "" : "x") + std::to_string(extent);
-  return fail(ErrorCode::InvalidArgument, op, ": ", tensor, " would be ", extents, "; a tensor may have at most ", kMaxElements, " elements");
+  return fail(ErrorCode::InvalidArgument, op, ": ", tensor, " would be ", extents, "; a tensor may have at most ",
+              kMaxElements, " elements");
 }
 
 }  // namespace farm

@@ -24,8 +24,8 @@ enum class KeyKind : uint8_t {
 struct KeySpec {
   std::string name;
   KeyKind kind = KeyKind::Count;
-  std::optional<std::string> fallback;   ///< canonical spelling; nothing: the key must be given
-  std::vector<std::string> words;        ///< Word: what is allowed besides leaving it out
+  std::optional<std::string> fallback;  ///< canonical spelling; nothing: the key must be given
+  std::vector<std::string> words;       ///< Word: what is allowed besides leaving it out
 };
 
 /// A value as read: `h` alone for counts and flags, both for windows, `word` for words ("" when left out).

@@ -13,11 +13,16 @@ static constexpr int64_t kMaxValue = 1 << 24;  // of a key: far beyond any layer
 
 static std::string_view allowed(const KeySpec& key) {
   switch (key.kind) {
-    case KeyKind::Count: return "a whole number from 1 to 16777216";
-    case KeyKind::Window: return "a whole number from 1 to 16777216, or two such as 3x5, height first";
-    case KeyKind::Padding: return "a whole number from 0 to 16777216, or two such as 1x2, height first";
-    case KeyKind::Flag: return "0 or 1";
-    case KeyKind::Word: break;
+    case KeyKind::Count:
+      return "a whole number from 1 to 16777216";
+    case KeyKind::Window:
+      return "a whole number from 1 to 16777216, or two such as 3x5, height first";
+    case KeyKind::Padding:
+      return "a whole number from 0 to 16777216, or two such as 1x2, height first";
+    case KeyKind::Flag:
+      return "0 or 1";
+    case KeyKind::Word:
+      break;
   }
   return "";
 }
@@ -49,11 +54,16 @@ static std::optional<KeyValue> parse_word(std::string_view text, const KeySpec& 
 
 static std::optional<KeyValue> parse_value(std::string_view text, const KeySpec& key) {
   switch (key.kind) {
-    case KeyKind::Count: return parse_single(text, 1, kMaxValue);
-    case KeyKind::Window: return parse_window(text, 1);
-    case KeyKind::Padding: return parse_window(text, 0);
-    case KeyKind::Flag: return parse_single(text, 0, 1);
-    case KeyKind::Word: return parse_word(text, key);
+    case KeyKind::Count:
+      return parse_single(text, 1, kMaxValue);
+    case KeyKind::Window:
+      return parse_window(text, 1);
+    case KeyKind::Padding:
+      return parse_window(text, 0);
+    case KeyKind::Flag:
+      return parse_single(text, 0, 1);
+    case KeyKind::Word:
+      return parse_word(text, key);
   }
   return std::nullopt;
 }
@@ -86,8 +96,10 @@ static Result<Pairs> split_pairs(const Op& op, std::string_view shape) {
   for (const std::string& piece : split(trim(shape), ',')) {
     size_t equals = piece.find('=');
     if (equals == std::string::npos)
-      return fail(ErrorCode::InvalidArgument, op.name, ": \"", printable(piece), "\" in the shape is not of the form key=value");
-    pairs.emplace_back(trim(std::string_view(piece).substr(0, equals)), trim(std::string_view(piece).substr(equals + 1)));
+      return fail(ErrorCode::InvalidArgument, op.name, ": \"", printable(piece),
+                  "\" in the shape is not of the form key=value");
+    pairs.emplace_back(trim(std::string_view(piece).substr(0, equals)),
+                       trim(std::string_view(piece).substr(equals + 1)));
   }
   return pairs;
 }
@@ -95,14 +107,15 @@ static Result<Pairs> split_pairs(const Op& op, std::string_view shape) {
 static Result<KeyValue> read_value(const Op& op, const KeySpec& key, const std::string& text) {
   if (auto value = parse_value(text, key)) return *std::move(value);
   std::string expected = key.kind == KeyKind::Word ? join(key.words, " or ") : std::string(allowed(key));
-  return fail(ErrorCode::InvalidArgument, op.name, ": ", key.name, " is \"", printable(text), "\"; it must be ", expected);
+  return fail(ErrorCode::InvalidArgument, op.name, ": ", key.name, " is \"", printable(text), "\"; it must be ",
+              expected);
 }
 
 static Status read_pair(const Op& op, const std::string& name, const std::string& text, Attributes& attributes) {
   const KeySpec* key = find_key(op, name);
   if (!key)
-    return fail(ErrorCode::InvalidArgument, op.name, ": no key is called ", printable(name), did_you_mean(name, key_names(op)),
-                "; keys are ", join(key_names(op), ", "));
+    return fail(ErrorCode::InvalidArgument, op.name, ": no key is called ", printable(name),
+                did_you_mean(name, key_names(op)), "; keys are ", join(key_names(op), ", "));
   if (attributes.has(name)) return fail(ErrorCode::InvalidArgument, op.name, ": ", name, " is given twice");
   FARM_TRY(KeyValue value, read_value(op, *key, text));
   attributes.set(name, std::move(value));
@@ -119,7 +132,8 @@ static Status ask_for_missing(const Op& op, const Attributes& attributes) {
   for (const KeySpec& key : op.keys)
     if (!attributes.has(key.name)) missing.push_back(key.name);
   if (missing.empty()) return {};
-  return fail(ErrorCode::InvalidArgument, op.name, ": the shape has no ", join(missing, ", "), "; a whole one is ", op.default_shape);
+  return fail(ErrorCode::InvalidArgument, op.name, ": the shape has no ", join(missing, ", "), "; a whole one is ",
+              op.default_shape);
 }
 
 static Result<Attributes> read_attributes(const Op& op, const Pairs& pairs) {
@@ -160,7 +174,8 @@ Result<Task> task_from_text(std::string_view text) {
   text = trim(text);
   size_t open = text.find('(');
   if (open == std::string_view::npos || text.back() != ')')
-    return fail(ErrorCode::InvalidArgument, "\"", printable(text), "\" is no task; one reads like matmul(m=64,n=64,k=64)");
+    return fail(ErrorCode::InvalidArgument, "\"", printable(text),
+                "\" is no task; one reads like matmul(m=64,n=64,k=64)");
   return make_task(text.substr(0, open), text.substr(open + 1, text.size() - open - 2));
 }
 
@@ -182,12 +197,13 @@ Result<Compute> make_compute(const Task& task) {
 
 static Status check_inputs(const Task& task, const Compute& compute, const Inputs& inputs) {
   if (inputs.size() != compute.inputs.size())
-    return fail(ErrorCode::InvalidArgument, task.text(), ": ", inputs.size(), " inputs where ", compute.inputs.size(), " are needed");
+    return fail(ErrorCode::InvalidArgument, task.text(), ": ", inputs.size(), " inputs where ", compute.inputs.size(),
+                " are needed");
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Buffer& buffer = compute.inputs[i].buffer;
     if (inputs[i].size() != size_t(element_count(buffer->shape)))
-      return fail(ErrorCode::InvalidArgument, task.text(), ": input ", buffer->name, " has ", inputs[i].size(), " elements; it must have ",
-                  element_count(buffer->shape));
+      return fail(ErrorCode::InvalidArgument, task.text(), ": input ", buffer->name, " has ", inputs[i].size(),
+                  " elements; it must have ", element_count(buffer->shape));
   }
   return {};
 }

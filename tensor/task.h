@@ -40,7 +40,8 @@ Result<std::string> default_title(std::string_view op);
 Result<Compute> make_compute(const Task& task);
 
 /// A plain double loop nest, independent of Compute: what is right. `terms` is sum |terms| of each output element,
-/// the unit of the tolerance (1e-5 of it for float32). `inputs`: one row-major array an operand, in the compute's order.
+/// the unit of the tolerance (1e-5 of it for float32). `inputs`: one row-major array an operand, in the compute's
+/// order.
 struct Reference {
   std::vector<float> output;
   std::vector<float> terms;
@@ -60,8 +61,8 @@ struct Layer {
   int occurrences = 1;
 };
 struct Network {
-  std::string name;  ///< "resnet18"
-  std::string title; ///< "ResNet-18, 224x224, batch 1"
+  std::string name;           ///< "resnet18"
+  std::string title;          ///< "ResNet-18, 224x224, batch 1"
   std::vector<Layer> layers;  ///< distinct tasks
 };
 const std::vector<Network>& catalogue();

@@ -15,7 +15,8 @@ static bool is_nearer(const Record& a, const Record& b) {
   return count_a != count_b ? count_a > count_b : a.key.target < b.key.target;
 }
 
-Result<std::optional<BestMatch>> best_for(Store& store, const std::string& task, const Target& target, int threads) {
+Result<std::optional<BestMatch>> best_for(RecordStore& store, const std::string& task, const Target& target,
+                                          int threads) {
   RecordFilter filter;
   filter.task = task;
   filter.threads = threads;

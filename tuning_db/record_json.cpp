@@ -104,7 +104,8 @@ class Reader {
   }
 
   void text(const char* name, std::string& to, bool required = false) {
-    if (const Json* value = find(name, required)) value->is_string() ? void(to = value->get<std::string>()) : wrong_type(name, "a text");
+    if (const Json* value = find(name, required))
+      value->is_string() ? void(to = value->get<std::string>()) : wrong_type(name, "a text");
   }
   void real(const char* name, double& to) {
     if (const Json* value = find(name, false)) read_real(name, *value, to);
@@ -114,17 +115,23 @@ class Reader {
     const Json* value = find(name, required);
     if (!value) return;
     if (!value->is_number_integer()) return wrong_type(name, "a whole number");
-    bool fits = value->is_number_unsigned() ? std::in_range<Integer>(value->get<uint64_t>()) : std::in_range<Integer>(value->get<int64_t>());
+    bool fits = value->is_number_unsigned() ? std::in_range<Integer>(value->get<uint64_t>())
+                                            : std::in_range<Integer>(value->get<int64_t>());
     fits ? void(to = value->get<Integer>()) : wrong_type(name, "a number in range");
   }
   void flag(const char* name, bool& to) {
-    if (const Json* value = find(name, false)) value->is_boolean() ? void(to = value->get<bool>()) : wrong_type(name, "true or false");
+    if (const Json* value = find(name, false))
+      value->is_boolean() ? void(to = value->get<bool>()) : wrong_type(name, "true or false");
   }
   void texts(const char* name, std::vector<std::string>& to) {
-    each(name, [&](const Json& item) { item.is_string() ? to.push_back(item.get<std::string>()) : wrong_type(name, "a list of texts"); });
+    each(name, [&](const Json& item) {
+      item.is_string() ? to.push_back(item.get<std::string>()) : wrong_type(name, "a list of texts");
+    });
   }
   void cores(const char* name, std::vector<int>& to) {
-    each(name, [&](const Json& item) { item.is_number_integer() ? to.push_back(item.get<int>()) : wrong_type(name, "a list of whole numbers"); });
+    each(name, [&](const Json& item) {
+      item.is_number_integer() ? to.push_back(item.get<int>()) : wrong_type(name, "a list of whole numbers");
+    });
   }
   void samples(const char* name, std::vector<float>& to) {
     each(name, [&](const Json& item) {
@@ -178,11 +185,16 @@ class Reader {
     return &*found;
   }
   void read_real(const char* name, const Json& value, double& to) {
-    if (value.is_number()) to = value.get<double>();
-    else if (value == "nan") to = std::numeric_limits<double>::quiet_NaN();
-    else if (value == "inf") to = HUGE_VAL;
-    else if (value == "-inf") to = -HUGE_VAL;
-    else wrong_type(name, "a number");
+    if (value.is_number())
+      to = value.get<double>();
+    else if (value == "nan")
+      to = std::numeric_limits<double>::quiet_NaN();
+    else if (value == "inf")
+      to = HUGE_VAL;
+    else if (value == "-inf")
+      to = -HUGE_VAL;
+    else
+      wrong_type(name, "a number");
   }
   template <class Body>
   void each(const char* name, const Body& body) {
@@ -276,7 +288,9 @@ Result<Record> parse_record(std::string_view text, std::optional<Hash>& hash) {
 
 // Making storable --------------------------------------------------------------------------------------------------
 
-bool is_continuation(std::string_view text, size_t at) { return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80; }
+bool is_continuation(std::string_view text, size_t at) {
+  return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80;
+}
 
 /// Length of the valid sequence at `at`, 0 when there is none.
 size_t utf8_length(std::string_view text, size_t at) {
@@ -304,15 +318,18 @@ void make_utf8(std::string& text) {
 
 Result<Record> storable(Record record) {
   if (record.key.task.empty() || record.key.target.empty() || record.key.threads < 1)
-    return fail(ErrorCode::InvalidArgument, "a record needs a task, a target and threads; it has \"", record.key.task, "\", \"", record.key.target,
-                "\" and ", record.key.threads);
+    return fail(ErrorCode::InvalidArgument, "a record needs a task, a target and threads; it has \"", record.key.task,
+                "\", \"", record.key.target, "\" and ", record.key.threads);
   Measurement& m = record.measurement;
-  if (m.outcome != Outcome::Ok) m.latency_ns = 0;
+  if (m.outcome != Outcome::Ok)
+    m.latency_ns = 0;
   else if (!(m.latency_ns > 0 && std::isfinite(m.latency_ns)))
-    return fail(ErrorCode::InvalidArgument, "a record that is ok has the latency ", m.latency_ns, " ns; it must be above 0");
+    return fail(ErrorCode::InvalidArgument, "a record that is ok has the latency ", m.latency_ns,
+                " ns; it must be above 0");
 
-  for (std::string* text : {&record.key.task, &record.key.target, &record.key.policy, &record.candidate, &m.detail, &m.clock, &record.device.isa,
-                            &record.device.cpu, &record.device.model, &record.device_key, &record.device_id, &record.run_id, &record.time})
+  for (std::string* text : {&record.key.task, &record.key.target, &record.key.policy, &record.candidate, &m.detail,
+                            &m.clock, &record.device.isa, &record.device.cpu, &record.device.model, &record.device_key,
+                            &record.device_id, &record.run_id, &record.time})
     make_utf8(*text);
   for (std::string& text : record.trace) make_utf8(text);
   for (std::string& text : record.device.features) make_utf8(text);
@@ -356,7 +373,8 @@ Result<Record> record_from_json_line(std::string_view line) {
   std::optional<Hash> hash;
   FARM_TRY(Record parsed, parse_record(line, hash));
   FARM_TRY(Record record, storable(std::move(parsed)));
-  if (hash && *hash != record_hash(record)) return fail(ErrorCode::Corrupt, "its content does not match its hash ", to_string(*hash));
+  if (hash && *hash != record_hash(record))
+    return fail(ErrorCode::Corrupt, "its content does not match its hash ", to_string(*hash));
   return record;
 }
 

@@ -69,8 +69,10 @@ TEST_CASE("a wrong line says what is wrong with it") {
   CHECK(why_not(with("\"threads\":2", "\"threads\":\"two\"")) == "threads must be a whole number");
   CHECK(why_not(with("\"threads\":2", "\"threads\":99999999999")) == "threads must be a number in range");
   CHECK(why_not(with("\"seed\":", "\"sead\":")) == "field sead is unknown to this program");
-  CHECK(why_not(with("\"latency_ns\":1000.0", "\"latency_ns\":0")) == "a record that is ok has the latency 0 ns; it must be above 0");
-  CHECK(why_not(with("\"latency_ns\":1000.0", "\"latency_ns\":1001.0")).starts_with("its content does not match its hash "));
+  CHECK(why_not(with("\"latency_ns\":1000.0", "\"latency_ns\":0")) ==
+        "a record that is ok has the latency 0 ns; it must be above 0");
+  CHECK(why_not(with("\"latency_ns\":1000.0", "\"latency_ns\":1001.0"))
+            .starts_with("its content does not match its hash "));
   CHECK(why_not(with("\"isa\":", "\"issa\":")) == "device: field issa is unknown to this program");
 }
 

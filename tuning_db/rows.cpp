@@ -7,10 +7,12 @@ namespace farm {
 
 // One order for insert and select; `id` is in front of it when a row is read.
 const char* const kInsertSql =
-    "INSERT INTO records (hash, task, op, target, threads, policy, device_key, role, outcome, latency_ns, candidate, program, spent_ns, time,"
+    "INSERT INTO records (hash, task, op, target, threads, policy, device_key, role, outcome, latency_ns, candidate, "
+    "program, spent_ns, time,"
     " body, samples) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(hash) DO NOTHING";
 const char* const kRowColumns =
-    "id, hash, task, op, target, threads, policy, device_key, role, outcome, latency_ns, candidate, program, spent_ns, time, body, samples"
+    "id, hash, task, op, target, threads, policy, device_key, role, outcome, latency_ns, candidate, program, spent_ns, "
+    "time, body, samples"
     " FROM records";
 
 static std::string op_of(const std::string& task) { return task.substr(0, task.find('(')); }
@@ -91,7 +93,9 @@ Where where_from_filter(const RecordFilter& filter) {
   if (!filter.tasks.empty()) add_any_of(where, filter.tasks);
   if (filter.op) add(where, "op = ?", {*filter.op});
   if (filter.target)  // the whole text, the part before or behind its slash, or the queue's label
-    add(where, "(target = ? OR substr(target, 1, instr(target, '/') - 1) = ? OR substr(target, instr(target, '/') + 1) = ? OR device_key = ?)",
+    add(where,
+        "(target = ? OR substr(target, 1, instr(target, '/') - 1) = ? OR substr(target, instr(target, '/') + 1) = ? OR "
+        "device_key = ?)",
         {*filter.target, *filter.target, *filter.target, *filter.target});
   if (filter.threads) add(where, "threads = CAST(? AS INTEGER)", {std::to_string(*filter.threads)});
   if (filter.policy) add(where, "policy = ?", {*filter.policy});

@@ -9,9 +9,10 @@ constexpr int64_t kLastId = std::numeric_limits<int64_t>::max();
 
 class Scan {
  public:
-  Scan(const Connection& connection, const RecordFilter& filter) : connection_(connection), where_(where_from_filter(filter)) {}
+  Scan(const Connection& connection, const RecordFilter& filter)
+      : connection_(connection), where_(where_from_filter(filter)) {}
 
-  Result<Store::ScanReport> run(const std::function<bool(const Record&)>& each) {
+  Result<RecordStore::ScanReport> run(const std::function<bool(const Record&)>& each) {
     FARM_TRY(int64_t highest, highest_id());
     for (int64_t next = std::numeric_limits<int64_t>::min();;) {
       FARM_TRY(Passage passage, read_from(next, each));
@@ -39,7 +40,8 @@ class Scan {
 
   Result<Passage> read_from(int64_t first, const std::function<bool(const Record&)>& each) {
     // NOT INDEXED: a damaged index must not hide rows, and insertion order needs the table anyway.
-    std::string sql = std::string("SELECT ") + kRowColumns + " NOT INDEXED" + where_.sql + (where_.sql.empty() ? " WHERE " : " AND ") + "id >= ? ORDER BY id";
+    std::string sql = std::string("SELECT ") + kRowColumns + " NOT INDEXED" + where_.sql +
+                      (where_.sql.empty() ? " WHERE " : " AND ") + "id >= ? ORDER BY id";
     FARM_TRY(Statement rows, connection_.prepare(sql));
     where_.bind(rows);
     rows.bind(int(where_.texts.size()), first);
@@ -96,12 +98,13 @@ class Scan {
 
   const Connection& connection_;
   Where where_;
-  Store::ScanReport report_;
+  RecordStore::ScanReport report_;
 };
 
 }  // namespace
 
-Result<Store::ScanReport> scan_rows(const Connection& connection, const RecordFilter& filter, const std::function<bool(const Record&)>& each) {
+Result<RecordStore::ScanReport> scan_rows(const Connection& connection, const RecordFilter& filter,
+                                    const std::function<bool(const Record&)>& each) {
   return Scan(connection, filter).run(each);
 }
 

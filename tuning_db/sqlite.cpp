@@ -7,13 +7,15 @@ namespace farm {
 void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 
 void Statement::bind(int at, std::string_view text) {
-  sqlite3_bind_text64(statement_.get(), at + 1, text.data() ? text.data() : "", text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  sqlite3_bind_text64(statement_.get(), at + 1, text.data() ? text.data() : "", text.size(), SQLITE_TRANSIENT,
+                      SQLITE_UTF8);
 }
 void Statement::bind(int at, int64_t value) { sqlite3_bind_int64(statement_.get(), at + 1, value); }
 void Statement::bind(int at, double value) { sqlite3_bind_double(statement_.get(), at + 1, value); }
 void Statement::bind(int at, std::span<const std::byte> blob) {
   // A null pointer would bind NULL where an empty blob is meant.
-  sqlite3_bind_blob64(statement_.get(), at + 1, blob.empty() ? static_cast<const void*>("") : blob.data(), blob.size(), SQLITE_TRANSIENT);
+  sqlite3_bind_blob64(statement_.get(), at + 1, blob.empty() ? static_cast<const void*>("") : blob.data(), blob.size(),
+                      SQLITE_TRANSIENT);
 }
 void Statement::bind_null(int at) { sqlite3_bind_null(statement_.get(), at + 1); }
 
@@ -69,7 +71,8 @@ Connection::~Connection() { sqlite3_close_v2(handle_); }
 
 Result<Statement> Connection::prepare(std::string_view sql) const {
   sqlite3_stmt* statement = nullptr;
-  int code = sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+  int code = sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
+                                &statement, nullptr);
   if (code != SQLITE_OK) return last_error();
   return Statement(this, statement);
 }
@@ -98,11 +101,17 @@ std::unexpected<Error> Connection::last_error() const {
   int code = sqlite3_errcode(handle_);
   const char* text = sqlite3_errmsg(handle_);
   switch (code & 0xff) {
-    case SQLITE_CORRUPT: return fail(ErrorCode::Corrupt, "database ", path_, " is damaged: ", text);
-    case SQLITE_NOTADB: return fail(ErrorCode::Corrupt, "file ", path_, " is no database of this program");
-    case SQLITE_FULL: return fail(ErrorCode::Unavailable, "database ", path_, " cannot grow: the disk is full; nothing was stored");
-    case SQLITE_IOERR: return fail(ErrorCode::Unavailable, "database ", path_, " cannot be read or written: ", text, " (code ", code, ")");
-    default: return fail(ErrorCode::Unavailable, "database ", path_, ": ", text, " (code ", code, ")");
+    case SQLITE_CORRUPT:
+      return fail(ErrorCode::Corrupt, "database ", path_, " is damaged: ", text);
+    case SQLITE_NOTADB:
+      return fail(ErrorCode::Corrupt, "file ", path_, " is no database of this program");
+    case SQLITE_FULL:
+      return fail(ErrorCode::Unavailable, "database ", path_, " cannot grow: the disk is full; nothing was stored");
+    case SQLITE_IOERR:
+      return fail(ErrorCode::Unavailable, "database ", path_, " cannot be read or written: ", text, " (code ", code,
+                  ")");
+    default:
+      return fail(ErrorCode::Unavailable, "database ", path_, ": ", text, " (code ", code, ")");
   }
 }
 

@@ -61,7 +61,7 @@ class Connection {
   Result<int64_t> number(std::string_view sql) const;
   Result<std::string> word(std::string_view sql) const;
 
-  int64_t changes() const;          ///< rows of the last statement
+  int64_t changes() const;  ///< rows of the last statement
   bool in_transaction() const;
   sqlite3* handle() const { return handle_; }
   const std::string& path() const { return path_; }

@@ -4,10 +4,10 @@
 #include <optional>
 
 #include "base/log.h"
+#include "tuning_db/record_json.h"
 #include "tuning_db/rows.h"
 #include "tuning_db/scan.h"
 #include "tuning_db/sqlite.h"
-#include "tuning_db/record_json.h"
 #include "tuning_db/store.h"
 #include "tuning_db/writer_lock.h"
 #include "tuning_db_schema.h"
@@ -15,13 +15,15 @@
 namespace farm {
 namespace {
 
-constexpr int64_t kVersion = 1;                   // schema.sql's user_version
-constexpr int64_t kApplicationId = 1413891138;    // and its application_id
-constexpr int64_t kQuickCheckBytes = 32 << 20;    // a writer checks smaller files at open: at most some 50 ms
+constexpr int64_t kVersion = 1;                 // schema.sql's user_version
+constexpr int64_t kApplicationId = 1413891138;  // and its application_id
+constexpr int64_t kQuickCheckBytes = 32 << 20;  // a writer checks smaller files at open: at most some 50 ms
 
-class SqliteStore final : public Store {
+class SqliteStore final : public RecordStore {
  public:
-  SqliteStore(std::unique_ptr<Connection> connection, std::optional<WriterLock> lock) : lock_(std::move(lock)), connection_(std::move(connection)) {}
+  SqliteStore(std::unique_ptr<Connection> connection, std::optional<WriterLock> lock)
+      : lock_(std::move(lock)), connection_(std::move(connection)) {}
+  ~SqliteStore() override;
 
   Result<size_t> append(const std::vector<Record>& records) override;
   Result<ScanReport> scan(const RecordFilter& filter, const std::function<bool(const Record&)>& each) override {
@@ -38,6 +40,40 @@ class SqliteStore final : public Store {
   std::optional<WriterLock> lock_;  // let go after the connection is closed
   std::unique_ptr<Connection> connection_;
 };
+
+/// Percent-encodes what a URI would take for something else.
+std::string uri_of(const std::string& path, const char* query) {
+  std::string uri = "file:";
+  for (char c : path) {
+    if (c == '%')
+      uri += "%25";
+    else if (c == '?')
+      uri += "%3f";
+    else if (c == '#')
+      uri += "%23";
+    else
+      uri += c;
+  }
+  return uri + query;
+}
+
+/// A reader makes an empty log beside the file and may not remove it. Where nobody writes, a writer that has nothing to
+/// write does: it closes, and one file is left. Where that fails the log stays, which harms nothing.
+void remove_empty_log(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::file_size(path + "-wal", error) != 0 || error) return;
+  auto lock = WriterLock::try_acquire(path);
+  if (!lock) return;
+  auto connection = Connection::open(path, uri_of(path, ""), SQLITE_OPEN_READWRITE);
+  if (connection) (void)(*connection)->number("SELECT count(*) FROM sqlite_schema");
+}
+
+SqliteStore::~SqliteStore() {
+  std::string path = connection_->path();
+  bool reader = !lock_;
+  connection_.reset();
+  if (reader) remove_empty_log(path);
+}
 
 // Writing ----------------------------------------------------------------------------------------------------------
 
@@ -78,7 +114,8 @@ Result<std::optional<Record>> SqliteStore::read_row(int64_t id) {
   Result<Record> record = found ? record_from_row(row) : std::unexpected(found.error());
   if (record) return std::optional(*std::move(record));
   if (record.error().code != ErrorCode::Corrupt) return std::unexpected(record.error());
-  log_event(LogLevel::Warning, "damaged_record_skipped", {{"database", connection_->path()}, {"record", std::to_string(id)}, {"why", record.error().message}});
+  log_event(LogLevel::Warning, "damaged_record_skipped",
+            {{"database", connection_->path()}, {"record", std::to_string(id)}, {"why", record.error().message}});
   return std::optional<Record>();
 }
 
@@ -86,24 +123,27 @@ Result<std::vector<Record>> SqliteStore::best(const RecordFilter& filter) {
   RecordFilter good = filter;
   good.only_ok = true;
   Where where = where_from_filter(good);
-  FARM_TRY(Statement rows, connection_->prepare("SELECT id, task, target, threads FROM records" + where.sql +
-                                                " ORDER BY task, target, threads, role = 'final' DESC, latency_ns, length(candidate), candidate, id"));
+  FARM_TRY(Statement rows,
+           connection_->prepare(
+               "SELECT id, task, target, threads FROM records" + where.sql +
+               " ORDER BY task, target, threads, role = 'final' DESC, latency_ns, length(candidate), candidate, id"));
   where.bind(rows);
   std::vector<Record> winners;
   for (;;) {
     FARM_TRY(bool more, rows.step());
     if (!more) return winners;
-    bool found = !winners.empty() && winners.back().key.task == rows.text(1) && winners.back().key.target == rows.text(2) &&
-                 winners.back().key.threads == rows.integer(3);
+    bool found = !winners.empty() && winners.back().key.task == rows.text(1) &&
+                 winners.back().key.target == rows.text(2) && winners.back().key.threads == rows.integer(3);
     if (found) continue;
     FARM_TRY(std::optional<Record> record, read_row(rows.integer(0)));
     if (record) winners.push_back(*std::move(record));
   }
 }
 
-Result<Store::Spent> SqliteStore::spent(const RecordKey& key) {
-  FARM_TRY(Statement sums, connection_->prepare("SELECT count(*) FILTER (WHERE role = 'trial'), total(spent_ns) FROM records"
-                                                " WHERE task = ? AND target = ? AND threads = ? AND policy = ?"));
+Result<RecordStore::Spent> SqliteStore::spent(const RecordKey& key) {
+  FARM_TRY(Statement sums,
+           connection_->prepare("SELECT count(*) FILTER (WHERE role = 'trial'), total(spent_ns) FROM records"
+                                " WHERE task = ? AND target = ? AND threads = ? AND policy = ?"));
   sums.bind(0, key.task);
   sums.bind(1, key.target);
   sums.bind(2, int64_t{key.threads});
@@ -126,26 +166,16 @@ Result<std::vector<std::string>> SqliteStore::check_structure() {
 
 // Opening ----------------------------------------------------------------------------------------------------------
 
-/// Percent-encodes what a URI would take for something else.
-std::string uri_of(const std::string& path, const char* query) {
-  std::string uri = "file:";
-  for (char c : path) {
-    if (c == '%') uri += "%25";
-    else if (c == '?') uri += "%3f";
-    else if (c == '#') uri += "%23";
-    else uri += c;
-  }
-  return uri + query;
-}
-
 Status check_version(const Connection& connection) {
   FARM_TRY(int64_t application, connection.number("PRAGMA application_id"));
   FARM_TRY(int64_t version, connection.number("PRAGMA user_version"));
-  if (application != kApplicationId) return fail(ErrorCode::Corrupt, "file ", connection.path(), " is no database of this program");
+  if (application != kApplicationId)
+    return fail(ErrorCode::Corrupt, "file ", connection.path(), " is no database of this program");
   if (version > kVersion)
-    return fail(ErrorCode::Unavailable, "database ", connection.path(), " is of version ", version, ", this program reads up to ", kVersion,
-                "; use a newer program or choose another with --db");
-  if (version < 1) return fail(ErrorCode::Corrupt, "database ", connection.path(), " is of version ", version, ", which never was");
+    return fail(ErrorCode::Unavailable, "database ", connection.path(), " is of version ", version,
+                ", this program reads up to ", kVersion, "; use a newer program or choose another with --db");
+  if (version < 1)
+    return fail(ErrorCode::Corrupt, "database ", connection.path(), " is of version ", version, ", which never was");
   return {};
 }
 
@@ -165,19 +195,21 @@ Status create_schema(const Connection& connection) {
 }
 
 Status quick_check(const Connection& connection) {
-  FARM_TRY(int64_t bytes, connection.number("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"));
+  FARM_TRY(int64_t bytes,
+           connection.number("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"));
   if (bytes > kQuickCheckBytes) return {};
   FARM_TRY(std::string verdict, connection.word("PRAGMA quick_check(1)"));
   if (verdict == "ok") return {};
   for (char& c : verdict) c = c == '\n' ? ' ' : c;
-  return fail(ErrorCode::Corrupt, "database ", connection.path(), " is damaged (", verdict, "); save what can be read with: tuning_db export --db ",
-              connection.path());
+  return fail(ErrorCode::Corrupt, "database ", connection.path(), " is damaged (", verdict,
+              "); save what can be read with: tuning_db export --db ", connection.path());
 }
 
-Result<std::unique_ptr<Store>> open_writer(const std::string& path) {
+Result<std::unique_ptr<RecordStore>> open_writer(const std::string& path) {
   auto folder = std::filesystem::path(path).parent_path();
   std::error_code ignored;
-  if (!folder.empty() && !std::filesystem::is_directory(folder, ignored)) return fail(ErrorCode::NotFound, "no folder ", folder.string(), " for the database ", path);
+  if (!folder.empty() && !std::filesystem::is_directory(folder, ignored))
+    return fail(ErrorCode::NotFound, "no folder ", folder.string(), " for the database ", path);
   FARM_TRY(WriterLock lock, WriterLock::acquire(path));
   FARM_TRY(auto connection, Connection::open(path, uri_of(path, ""), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
   // The log makes readers independent of the writer; FULL makes a commit survive a loss of power.
@@ -191,7 +223,9 @@ Result<std::unique_ptr<Store>> open_writer(const std::string& path) {
 /// A file on a read-only medium has nobody beside us: only then may it be read without its log.
 Result<std::unique_ptr<Connection>> open_for_reading(const std::string& path) {
   FARM_TRY(auto connection, Connection::open(path, uri_of(path, ""), SQLITE_OPEN_READONLY));
-  if (connection->number("PRAGMA schema_version").has_value() || (sqlite3_errcode(connection->handle()) & 0xff) != SQLITE_CANTOPEN) return connection;
+  if (connection->number("PRAGMA schema_version").has_value() ||
+      (sqlite3_errcode(connection->handle()) & 0xff) != SQLITE_CANTOPEN)
+    return connection;
   std::error_code ignored;
   if (std::filesystem::exists(path + "-wal", ignored)) return connection;
   return Connection::open(path, uri_of(path, "?immutable=1"), SQLITE_OPEN_READONLY);
@@ -203,9 +237,10 @@ void tolerate_damage(const Connection& connection) {
   sqlite3_db_config(connection.handle(), SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nullptr);
 }
 
-Result<std::unique_ptr<Store>> open_reader(const std::string& path) {
+Result<std::unique_ptr<RecordStore>> open_reader(const std::string& path) {
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return fail(ErrorCode::NotFound, "no database ", path, "; tune writes one, --db FILE names another");
+  if (!std::filesystem::exists(path, ignored))
+    return fail(ErrorCode::NotFound, "no database ", path, "; tune writes one, --db FILE names another");
   FARM_TRY(auto connection, open_for_reading(path));
   // Exactly one connection may write back the log: the writer's (SQLite before 3.51.3 can lose data otherwise).
   sqlite3_db_config(connection->handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
@@ -222,9 +257,10 @@ Result<std::unique_ptr<Store>> open_reader(const std::string& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<Store>> open_store(const std::string& path, OpenMode mode) {
+Result<std::unique_ptr<RecordStore>> open_store(const std::string& path, OpenMode mode) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return fail(ErrorCode::InvalidArgument, path, " is a folder; a database is a file");
+  if (std::filesystem::is_directory(path, ignored))
+    return fail(ErrorCode::InvalidArgument, path, " is a folder; a database is a file");
   return mode == OpenMode::ReadOnly ? open_reader(path) : open_writer(path);
 }
 

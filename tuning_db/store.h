@@ -14,10 +14,10 @@ namespace farm {
 
 /// Empty fields match everything. Text fields match exactly, except where said.
 struct RecordFilter {
-  std::optional<std::string> task;       ///< Task::text()
-  std::vector<std::string> tasks;        ///< any of these, when there are some
-  std::optional<std::string> op;         ///< "conv2d": any shape of it
-  std::optional<std::string> target;     ///< full text, or an ISA level or CPU that is part of it, or a device key
+  std::optional<std::string> task;    ///< Task::text()
+  std::vector<std::string> tasks;     ///< any of these, when there are some
+  std::optional<std::string> op;      ///< "conv2d": any shape of it
+  std::optional<std::string> target;  ///< full text, or an ISA level or CPU that is part of it, or a device key
   std::optional<int> threads;
   std::optional<std::string> policy;
   std::optional<Role> role;
@@ -29,9 +29,9 @@ enum class OpenMode { ReadOnly, ReadWrite };
 /// ReadOnly never creates a file: NotFound when there is none. ReadWrite creates it and takes the writer's lock: a
 /// second writer gets Unavailable with the holder's process id. A file of a newer version is refused by both.
 /// One thread at a time. A reader sees what was appended before its call.
-class Store {
+class RecordStore {
  public:
-  virtual ~Store() = default;
+  virtual ~RecordStore() = default;
 
   /// Durable when it returns (or an Error, and then none of the batch is there). Records that are there already are
   /// skipped. Returns how many were new.
@@ -59,14 +59,15 @@ class Store {
   virtual Result<std::vector<std::string>> check_structure() { return std::vector<std::string>{}; }
 };
 
-Result<std::unique_ptr<Store>> open_store(const std::string& path, OpenMode mode);
+Result<std::unique_ptr<RecordStore>> open_store(const std::string& path, OpenMode mode);
 
 /// What compile asks: the best record usable on `target` (exact CPU first, then a CPU whose features are a subset).
 struct BestMatch {
   Record record;
   bool exact = true;  ///< false: from another CPU with a subset of the features
 };
-Result<std::optional<BestMatch>> best_for(Store& store, const std::string& task, const Target& target, int threads);
+Result<std::optional<BestMatch>> best_for(RecordStore& store, const std::string& task, const Target& target,
+                                          int threads);
 
 // JSON lines: one record a line, times null when it failed, numbers that JSON lacks as "inf", "-inf", "nan".
 std::string to_json_line(const Record& record);
@@ -83,14 +84,14 @@ std::string json_text(std::string_view text);
 // Moving records between stores ------------------------------------------------------------------------------------
 
 struct TransferReport {
-  size_t read = 0;                 ///< good records seen
-  size_t added = 0;                ///< of these, new ones
-  std::vector<std::string> bad;    ///< one line each: "line 7: it is no JSON", "row 12: ..."
+  size_t read = 0;               ///< good records seen
+  size_t added = 0;              ///< of these, new ones
+  std::vector<std::string> bad;  ///< one line each: "line 7: it is no JSON", "row 12: ..."
 };
 
 /// Good lines are stored, bad ones reported; empty lines are nothing. Idempotent.
-Result<TransferReport> import_lines(Store& store, std::istream& lines);
+Result<TransferReport> import_lines(RecordStore& store, std::istream& lines);
 /// Appends everything of `from`. Idempotent.
-Result<TransferReport> merge_store(Store& store, Store& from);
+Result<TransferReport> merge_store(RecordStore& store, RecordStore& from);
 
 }  // namespace farm

@@ -14,7 +14,9 @@ static std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-static void write_file(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+static void write_file(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
 
 static void execute(const std::string& path, const char* sql) {
   sqlite3* handle = nullptr;
@@ -30,7 +32,7 @@ static void fill(const std::string& path, int count) {
 }
 
 /// The candidates that can be read, as numbers.
-static std::vector<int> readable(Store& store, std::vector<std::string>& damaged) {
+static std::vector<int> readable(RecordStore& store, std::vector<std::string>& damaged) {
   std::vector<int> numbers;
   auto report = store.scan({}, [&](const Record& record) {
     numbers.push_back(int(record.measurement.samples_ns.at(2)) - 1000);
@@ -132,9 +134,10 @@ TEST_CASE("a database of a newer version is refused by name") {
   fill(path, 1);
   execute(path, "PRAGMA user_version = 3");
   for (OpenMode mode : {OpenMode::ReadOnly, OpenMode::ReadWrite})
-    CHECK(open_store(path, mode).error() == Error{ErrorCode::Unavailable, "database " + path +
-                                                                              " is of version 3, this program reads up to 1; use a newer program or "
-                                                                              "choose another with --db"});
+    CHECK(open_store(path, mode).error() ==
+          Error{ErrorCode::Unavailable, "database " + path +
+                                            " is of version 3, this program reads up to 1; use a newer program or "
+                                            "choose another with --db"});
 }
 
 TEST_CASE("another program's database is refused by name") {

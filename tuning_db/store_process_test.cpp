@@ -58,7 +58,8 @@ TEST_CASE("a second writer is told who holds the database") {
   });
   REQUIRE(holder.next() == 1);
   auto second = open_store(path, OpenMode::ReadWrite);
-  CHECK(second.error() == Error{ErrorCode::Unavailable, "database " + path + " is being written by process " + std::to_string(holder.pid()) +
+  CHECK(second.error() == Error{ErrorCode::Unavailable, "database " + path + " is being written by process " +
+                                                            std::to_string(holder.pid()) +
                                                             "; wait until it ends or choose another with --db"});
   CHECK(open_store(path, OpenMode::ReadOnly).has_value());
   holder.end(SIGKILL);
@@ -70,7 +71,8 @@ TEST_CASE("a second writer in the same process is told so") {
   std::string path = folder.file("t.db");
   auto first = open_for_test(path);
   CHECK(open_store(path, OpenMode::ReadWrite).error().message ==
-        "database " + path + " is being written by this process (" + std::to_string(getpid()) + "); wait until it ends or choose another with --db");
+        "database " + path + " is being written by this process (" + std::to_string(getpid()) +
+            "); wait until it ends or choose another with --db");
   first.reset();
   CHECK(open_store(path, OpenMode::ReadWrite).has_value());
 }

@@ -29,7 +29,8 @@ TEST_CASE("a batch with one impossible record stores none of it") {
   TempFolder folder;
   auto store = open_for_test(folder.file("t.db"));
   Record impossible = make_record(2, -1);
-  CHECK(store->append({make_record(1), impossible}).error().message == "a record that is ok has the latency -1 ns; it must be above 0");
+  CHECK(store->append({make_record(1), impossible}).error().message ==
+        "a record that is ok has the latency -1 ns; it must be above 0");
   CHECK(read_all(*store).empty());
 }
 
@@ -60,12 +61,16 @@ TEST_CASE("a filter chooses by task, operator, target, threads, policy, role and
   CHECK(count([&](RecordFilter& f) { f.tasks = {other.key.task, make_record(1).key.task}; }) == 3);
   CHECK(count([](RecordFilter& f) { f.op = "conv2d"; }) == 2);
   CHECK(count([](RecordFilter& f) { f.op = "conv"; }) == 0);
-  for (const char* target : {"x86-64-v4/emeraldrapids", "x86-64-v4", "emeraldrapids", "rack-3"}) CHECK(count([&](RecordFilter& f) { f.target = target; }) == 1);
+  for (const char* target : {"x86-64-v4/emeraldrapids", "x86-64-v4", "emeraldrapids", "rack-3"})
+    CHECK(count([&](RecordFilter& f) { f.target = target; }) == 1);
   CHECK(count([](RecordFilter& f) { f.target = "x86-64"; }) == 0);
   CHECK(count([](RecordFilter& f) { f.threads = 2; }) == 2);
   CHECK(count([](RecordFilter& f) { f.policy = "cold"; }) == 1);
   CHECK(count([](RecordFilter& f) { f.role = Role::Final; }) == 1);
-  CHECK(count([](RecordFilter& f) { f.only_ok = true; f.threads = 2; }) == 1);
+  CHECK(count([](RecordFilter& f) {
+          f.only_ok = true;
+          f.threads = 2;
+        }) == 1);
 }
 
 TEST_CASE("a scan ends when its caller has had enough") {
@@ -84,7 +89,8 @@ TEST_CASE("best is the fastest final, else the fastest trial, of each task, targ
   Record final_record = make_record(1, 900), one_thread = make_record(3, 2000);
   final_record.role = Role::Final;
   one_thread.key.threads = 1;
-  REQUIRE(store->append({make_record(2, 800), final_record, make_failed(5, Outcome::WrongResult), one_thread, make_record(4, 700)}));
+  REQUIRE(store->append(
+      {make_record(2, 800), final_record, make_failed(5, Outcome::WrongResult), one_thread, make_record(4, 700)}));
   auto best = store->best({});
   REQUIRE(best.has_value());
   CHECK(*best == std::vector<Record>{one_thread, final_record});
@@ -118,18 +124,34 @@ TEST_CASE("a query does not create a database, a writer does") {
   TempFolder folder;
   std::string path = folder.file("t.db");
   auto missing = open_store(path, OpenMode::ReadOnly);
-  CHECK(missing.error() == Error{ErrorCode::NotFound, "no database " + path + "; tune writes one, --db FILE names another"});
+  CHECK(missing.error() ==
+        Error{ErrorCode::NotFound, "no database " + path + "; tune writes one, --db FILE names another"});
   CHECK_FALSE(std::filesystem::exists(path));
   open_for_test(path);
   CHECK(read_all(*open_for_test(path, OpenMode::ReadOnly)).empty());
 }
 
-TEST_CASE("a writer leaves one file behind") {
+TEST_CASE("writers and readers leave one file behind") {
   TempFolder folder;
+  auto count = [&] {
+    return std::distance(std::filesystem::directory_iterator(folder.file("")), std::filesystem::directory_iterator());
+  };
   CHECK(open_for_test(folder.file("t.db"))->append({make_record(1)}) == 1u);
-  size_t files = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.file(""))) ++files;
-  CHECK(files == 1);
+  CHECK(count() == 1);
+  CHECK(read_all(*open_for_test(folder.file("t.db"), OpenMode::ReadOnly)).size() == 1);
+  CHECK(count() == 1);
+}
+
+TEST_CASE("a reader that ends beside a writer leaves the writer's log alone") {
+  TempFolder folder;
+  auto writer = open_for_test(folder.file("t.db"));
+  CHECK(read_all(*open_for_test(folder.file("t.db"), OpenMode::ReadOnly)).empty());
+  CHECK(writer->append({make_record(1)}) == 1u);
+  CHECK(read_all(*open_for_test(folder.file("t.db"), OpenMode::ReadOnly)).size() == 1);
+  CHECK(std::filesystem::exists(folder.file("t.db-wal")));
+  CHECK(writer->append({make_record(2)}) == 1u);
+  writer.reset();
+  CHECK(read_all(*open_for_test(folder.file("t.db"), OpenMode::ReadOnly)).size() == 2);
 }
 
 TEST_CASE("a reader cannot append") {
@@ -159,14 +181,17 @@ TEST_CASE("names with blanks, letters and marks that mean something in a URI are
 TEST_CASE("what is no database is refused by name and left as it is") {
   TempFolder folder;
   std::string path = folder.file("notes.txt"), missing = folder.file("no/t.db");
-  std::ofstream(path) << "not a database, and longer than the header of one, which is a hundred bytes in all, so that it is read as one";
+  std::ofstream(path) << "not a database, and longer than the header of one, which is a hundred bytes in all, so that "
+                         "it is read as one";
   for (OpenMode mode : {OpenMode::ReadOnly, OpenMode::ReadWrite})
-    CHECK(open_store(path, mode).error() == Error{ErrorCode::Corrupt, "file " + path + " is no database of this program"});
+    CHECK(open_store(path, mode).error() ==
+          Error{ErrorCode::Corrupt, "file " + path + " is no database of this program"});
   std::ifstream again(path);
   std::string word;
   again >> word;
   CHECK(word == "not");
-  CHECK(open_store(missing, OpenMode::ReadWrite).error().message == "no folder " + folder.file("no") + " for the database " + missing);
+  CHECK(open_store(missing, OpenMode::ReadWrite).error().message ==
+        "no folder " + folder.file("no") + " for the database " + missing);
   CHECK(open_store(folder.file(""), OpenMode::ReadOnly).error().code == ErrorCode::InvalidArgument);
 }
 
@@ -177,7 +202,8 @@ TEST_CASE("records of the exact CPU come before those of a CPU with fewer featur
   target.isa = "x86-64-v4";
   target.cpu = "emeraldrapids";
   target.features = {"amx-tile", "avx2", "avx512f", "fma"};
-  Record old_cpu = make_record(1, 10), near_cpu = make_record(2, 20), stranger = make_record(3, 5), exact = make_record(4, 30);
+  Record old_cpu = make_record(1, 10), near_cpu = make_record(2, 20), stranger = make_record(3, 5),
+         exact = make_record(4, 30);
   old_cpu.key.target = "x86-64-v3";
   old_cpu.device.features = {"avx2"};
   stranger.key.target = "x86-64-v4/znver4";
@@ -217,7 +243,8 @@ TEST_CASE("exported lines imported elsewhere give the same records, once") {
 TEST_CASE("a bad line is named by its number and the good ones are imported") {
   TempFolder folder;
   auto store = open_for_test(folder.file("t.db"));
-  std::istringstream lines(to_json_line(make_record(1)) + "\n\n{\n" + to_json_line(make_record(2)) + "\n" + to_json_line(make_record(3)).substr(0, 200));
+  std::istringstream lines(to_json_line(make_record(1)) + "\n\n{\n" + to_json_line(make_record(2)) + "\n" +
+                           to_json_line(make_record(3)).substr(0, 200));
   auto report = import_lines(*store, lines);
   CHECK(report->added == 2);
   CHECK(report->bad == std::vector<std::string>{"line 3: it is no JSON", "line 5: it is no JSON"});

@@ -27,7 +27,8 @@ class TempFolder {
 /// Every field holds something; `number` makes it unlike others.
 inline Record make_record(int number, double latency_ns = 1000) {
   Record record;
-  record.key = {"conv2d(in_channels=64,height=56,width=56,out_channels=64,kernel=3,padding=1)", "x86-64-v3/znver3", 2, "warm sample=1ms"};
+  record.key = {"conv2d(in_channels=64,height=56,width=56,out_channels=64,kernel=3,padding=1)", "x86-64-v3/znver3", 2,
+                "warm sample=1ms"};
   record.candidate = "direct{tile_k=16,tile_x=" + std::to_string(number) + "}";
   record.measurement.latency_ns = latency_ns;
   record.measurement.median_ns = latency_ns * 1.1;
@@ -65,13 +66,13 @@ inline Record make_failed(int number, Outcome outcome) {
   return record;
 }
 
-inline std::unique_ptr<Store> open_for_test(const std::string& path, OpenMode mode = OpenMode::ReadWrite) {
+inline std::unique_ptr<RecordStore> open_for_test(const std::string& path, OpenMode mode = OpenMode::ReadWrite) {
   auto store = open_store(path, mode);
   if (!store) FAIL(store.error().message);
   return *std::move(store);
 }
 
-inline std::vector<Record> read_all(Store& store, const RecordFilter& filter = {}) {
+inline std::vector<Record> read_all(RecordStore& store, const RecordFilter& filter = {}) {
   std::vector<Record> records;
   auto report = store.scan(filter, [&](const Record& record) {
     records.push_back(record);

@@ -9,7 +9,7 @@ namespace {
 /// Appends in batches: one flush to the disk for many records.
 class Batch {
  public:
-  Batch(Store& store, TransferReport& report) : store_(store), report_(report) {}
+  Batch(RecordStore& store, TransferReport& report) : store_(store), report_(report) {}
 
   Status add(Record record) {
     records_.push_back(std::move(record));
@@ -24,14 +24,14 @@ class Batch {
   }
 
  private:
-  Store& store_;
+  RecordStore& store_;
   TransferReport& report_;
   std::vector<Record> records_;
 };
 
 }  // namespace
 
-Result<TransferReport> import_lines(Store& store, std::istream& lines) {
+Result<TransferReport> import_lines(RecordStore& store, std::istream& lines) {
   TransferReport report;
   Batch batch(store, report);
   size_t number = 0;
@@ -39,19 +39,21 @@ Result<TransferReport> import_lines(Store& store, std::istream& lines) {
     ++number;
     if (trim(line).empty()) continue;
     auto record = record_from_json_line(line);
-    if (record) FARM_CHECK(batch.add(*std::move(record)));
-    else report.bad.push_back("line " + std::to_string(number) + ": " + record.error().message);
+    if (record)
+      FARM_CHECK(batch.add(*std::move(record)));
+    else
+      report.bad.push_back("line " + std::to_string(number) + ": " + record.error().message);
   }
   if (lines.bad()) return fail(ErrorCode::Unavailable, "reading stopped after line ", number);
   FARM_CHECK(batch.flush());
   return report;
 }
 
-Result<TransferReport> merge_store(Store& store, Store& from) {
+Result<TransferReport> merge_store(RecordStore& store, RecordStore& from) {
   TransferReport report;
   Batch batch(store, report);
   Status stored;
-  FARM_TRY(Store::ScanReport scanned, from.scan({}, [&](const Record& record) {
+  FARM_TRY(RecordStore::ScanReport scanned, from.scan({}, [&](const Record& record) {
     stored = batch.add(record);
     return stored.has_value();
   }));

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <mutex>
 #include <set>
+#include <thread>
 
 namespace farm {
 namespace {
@@ -23,7 +24,8 @@ std::set<std::string>& held() {
 }
 
 std::unexpected<Error> locked_by(const std::string& database, const std::string& holder) {
-  return fail(ErrorCode::Unavailable, "database ", database, " is being written by ", holder, "; wait until it ends or choose another with --db");
+  return fail(ErrorCode::Unavailable, "database ", database, " is being written by ", holder,
+              "; wait until it ends or choose another with --db");
 }
 
 std::string lock_path(const std::string& database) {
@@ -48,18 +50,29 @@ std::string holder_of(int fd) {
 /// False when a holder removed the file between our open and our lock.
 bool is_still(const std::string& path, int fd) {
   struct stat by_path{}, by_fd{};
-  return stat(path.c_str(), &by_path) == 0 && fstat(fd, &by_fd) == 0 && by_path.st_ino == by_fd.st_ino && by_path.st_dev == by_fd.st_dev;
+  return stat(path.c_str(), &by_path) == 0 && fstat(fd, &by_fd) == 0 && by_path.st_ino == by_fd.st_ino &&
+         by_path.st_dev == by_fd.st_dev;
 }
 
 }  // namespace
 
 Result<WriterLock> WriterLock::acquire(const std::string& database) {
+  for (int tries = 0;; ++tries) {
+    auto lock = try_acquire(database);
+    if (lock || tries == 10) return lock;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+Result<WriterLock> WriterLock::try_acquire(const std::string& database) {
   std::string path = lock_path(database);
   std::lock_guard guard(g_mutex);
   if (held().contains(path)) return locked_by(database, "this process (" + std::to_string(getpid()) + ")");
   for (;;) {
     int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (fd < 0) return fail(ErrorCode::Unavailable, "database ", database, " cannot be written: ", path, ": ", std::strerror(errno));
+    if (fd < 0)
+      return fail(ErrorCode::Unavailable, "database ", database, " cannot be written: ", path, ": ",
+                  std::strerror(errno));
     struct flock lock = whole_file();
     if (fcntl(fd, F_SETLK, &lock) != 0) {
       std::string holder = holder_of(fd);

@@ -10,8 +10,11 @@ namespace farm {
 /// does not hold it. Any thread.
 class WriterLock {
  public:
-  /// Unavailable, naming the holder's process id, when another writer has it, in this process or another.
+  /// Unavailable, naming the holder's process id, when another writer has it, in this process or another. Waits a
+  /// moment before it says so: readers hold the lock for some milliseconds while they tidy up.
   static Result<WriterLock> acquire(const std::string& database);
+  /// The same without waiting.
+  static Result<WriterLock> try_acquire(const std::string& database);
 
   WriterLock(WriterLock&& other) noexcept;
   WriterLock& operator=(WriterLock&&) = delete;

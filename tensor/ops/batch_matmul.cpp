@@ -10,14 +10,18 @@ namespace farm {
 
 static Status check(const Attributes& a) {
   const char* op = "batch_matmul";
-  if (a.has_all({"batch", "m", "k"})) FARM_CHECK(check_elements(op, "a", {a.count("batch"), a.count("m"), a.count("k")}));
-  if (a.has_all({"batch", "k", "n"})) FARM_CHECK(check_elements(op, "b", {a.count("batch"), a.count("k"), a.count("n")}));
-  if (a.has_all({"batch", "m", "n"})) FARM_CHECK(check_elements(op, "out", {a.count("batch"), a.count("m"), a.count("n")}));
+  if (a.has_all({"batch", "m", "k"}))
+    FARM_CHECK(check_elements(op, "a", {a.count("batch"), a.count("m"), a.count("k")}));
+  if (a.has_all({"batch", "k", "n"}))
+    FARM_CHECK(check_elements(op, "b", {a.count("batch"), a.count("k"), a.count("n")}));
+  if (a.has_all({"batch", "m", "n"}))
+    FARM_CHECK(check_elements(op, "out", {a.count("batch"), a.count("m"), a.count("n")}));
   return {};
 }
 
 static Compute build(const Attributes& attributes) {
-  int64_t batch = attributes.count("batch"), m_size = attributes.count("m"), n_size = attributes.count("n"), k_size = attributes.count("k");
+  int64_t batch = attributes.count("batch"), m_size = attributes.count("m"), n_size = attributes.count("n"),
+          k_size = attributes.count("k");
   bool transposed = attributes.flag("transpose_b");
 
   Compute compute;
@@ -26,7 +30,8 @@ static Compute build(const Attributes& attributes) {
   compute.inputs = {{left, false}, {right, false}};
 
   Var b = make_var("b"), m = make_var("m"), n = make_var("n"), k = make_var("k");
-  Expr factor = transposed ? load(right, {var_expr(b), var_expr(n), var_expr(k)}) : load(right, {var_expr(b), var_expr(k), var_expr(n)});
+  Expr factor = transposed ? load(right, {var_expr(b), var_expr(n), var_expr(k)})
+                           : load(right, {var_expr(b), var_expr(k), var_expr(n)});
   compute.stages.push_back({make_buffer("out", kFloat32, {batch, m_size, n_size}),
                             {{b, batch}, {m, m_size}, {n, n_size}},
                             {{k, k_size}},
@@ -43,7 +48,10 @@ static void reference_batch_matmul(const Attributes& a, const Inputs& inputs, Re
 Op batch_matmul_op() {
   return {"batch_matmul",
           {{"batch", KeyKind::Count, "1"}, {"m"}, {"n"}, {"k"}, {"transpose_b", KeyKind::Flag, "0"}},
-          "batch=12,m=128,n=128,k=64", "the attention scores of BERT-base, 12 heads, sequence 128", check, build,
+          "batch=12,m=128,n=128,k=64",
+          "the attention scores of BERT-base, 12 heads, sequence 128",
+          check,
+          build,
           reference_batch_matmul};
 }
 

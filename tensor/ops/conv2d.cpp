@@ -1,5 +1,6 @@
 /// 2-D convolution, data NCHW, weight KCRS.
-///   out[n,k,y,x] = sum c,r,s  data[n, c, y*stride + r*dilation - padding, x*stride + s*dilation - padding] * weight[k,c,r,s]
+///   out[n,k,y,x] = sum c,r,s  data[n, c, y*stride + r*dilation - padding, x*stride + s*dilation - padding] *
+///   weight[k,c,r,s]
 /// Shapes   data [N,C,H,W]   weight [K,C/groups,R,S], constant   out [N,K,P,Q],
 ///          P = (H + 2*padding - dilation*(R-1) - 1)/stride + 1.  Output channels of group g read input channels of it.
 /// Types    float32.      Work  2*N*K*P*Q*R*S*C/groups flops, products with padding included.
@@ -25,14 +26,18 @@ static Status check(const Attributes& a) {
   FARM_CHECK(check_window("conv2d", a));
   if (!a.has_all({"in_channels", "out_channels", "height", "width", "kernel"})) return {};
   WindowGeometry g = window_geometry(a);
-  FARM_CHECK(check_elements("conv2d", "the padded data", {a.count("batch"), a.count("in_channels"), g.padded_h(), g.padded_w()}));
-  FARM_CHECK(check_elements("conv2d", "weight", {a.count("out_channels"), a.count("in_channels") / a.count("groups"), g.kernel_h, g.kernel_w}));
+  FARM_CHECK(check_elements("conv2d", "the padded data",
+                            {a.count("batch"), a.count("in_channels"), g.padded_h(), g.padded_w()}));
+  FARM_CHECK(
+      check_elements("conv2d", "weight",
+                     {a.count("out_channels"), a.count("in_channels") / a.count("groups"), g.kernel_h, g.kernel_w}));
   return check_elements("conv2d", "out", {a.count("batch"), a.count("out_channels"), g.out_h, g.out_w});
 }
 
 static Compute build(const Attributes& a) {
   WindowGeometry g = window_geometry(a);
-  int64_t batch = a.count("batch"), in = a.count("in_channels"), out_channels = a.count("out_channels"), groups = a.count("groups");
+  int64_t batch = a.count("batch"), in = a.count("in_channels"), out_channels = a.count("out_channels"),
+          groups = a.count("groups");
   int64_t group_in = in / groups, group_out = out_channels / groups;
 
   Compute compute;
@@ -52,12 +57,14 @@ static Compute build(const Attributes& a) {
                             {{c, group_in}, {r, g.kernel_h}, {s, g.kernel_w}},
                             load(source, {var_expr(n), channel, row, column}) *
                                 load(weight, {var_expr(k), var_expr(c), var_expr(r), var_expr(s)})});
-  compute.flops = 2.0 * double(batch * out_channels) * double(g.out_pixels()) * double(group_in * g.kernel_h * g.kernel_w);
+  compute.flops =
+      2.0 * double(batch * out_channels) * double(g.out_pixels()) * double(group_in * g.kernel_h * g.kernel_w);
   return compute;
 }
 
 /// What 16 output pixels from `first` on read, in the order c,r,s.
-static void gather(const WindowGeometry& g, const float* image, int64_t channels, int64_t first, int64_t columns, float* panel) {
+static void gather(const WindowGeometry& g, const float* image, int64_t channels, int64_t first, int64_t columns,
+                   float* panel) {
   for (int64_t c = 0; c < channels; ++c, image += g.height * g.width)
     for (int64_t r = 0; r < g.kernel_h; ++r)
       for (int64_t s = 0; s < g.kernel_w; ++s, panel += kPanelColumns)
@@ -71,7 +78,8 @@ static void gather(const WindowGeometry& g, const float* image, int64_t channels
 
 static void reference_conv2d(const Attributes& a, const Inputs& inputs, Reference& result) {
   WindowGeometry g = window_geometry(a);
-  int64_t groups = a.count("groups"), group_in = a.count("in_channels") / groups, group_out = a.count("out_channels") / groups;
+  int64_t groups = a.count("groups"), group_in = a.count("in_channels") / groups,
+          group_out = a.count("out_channels") / groups;
   int64_t depth = group_in * g.kernel_h * g.kernel_w, pixels = g.out_pixels();
   std::vector<float> panel(size_t(depth * kPanelColumns));
   const float *data = inputs[0].data(), *weight = inputs[1].data();
@@ -95,8 +103,13 @@ Op conv2d_op() {
   };
   for (const KeySpec& key : window_keys()) keys.push_back(key);
   keys.push_back({"groups", KeyKind::Count, "1"});
-  return {"conv2d", keys, "in_channels=64,height=56,width=56,out_channels=64,kernel=3,padding=1",
-          "ResNet-18's 3x3 convolution, 56x56, 64 to 64 channels", check, build, reference_conv2d};
+  return {"conv2d",
+          keys,
+          "in_channels=64,height=56,width=56,out_channels=64,kernel=3,padding=1",
+          "ResNet-18's 3x3 convolution, 56x56, 64 to 64 channels",
+          check,
+          build,
+          reference_conv2d};
 }
 
 }  // namespace farm

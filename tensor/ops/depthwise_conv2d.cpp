@@ -1,13 +1,14 @@
 /// Depthwise 2-D convolution, data NCHW: each channel has filters of its own.
-///   out[n,k,y,x] = sum r,s  data[n, k/multiplier, y*stride + r*dilation - padding, x*stride + s*dilation - padding] * weight[k,0,r,s]
+///   out[n,k,y,x] = sum r,s  data[n, k/multiplier, y*stride + r*dilation - padding, x*stride + s*dilation - padding] *
+///   weight[k,0,r,s]
 /// Shapes   data [N,C,H,W]   weight [C*multiplier,1,R,S], constant   out [N,C*multiplier,P,Q], P and Q as for conv2d.
 /// Types    float32.      Work  2*N*C*multiplier*P*Q*R*S flops, products with padding included.
 /// Errors   InvalidArgument when the window does not fit.
 /// Source   ONNX Conv-11 with group = C.
+#include <cmath>
+
 #include "tensor/ops/ops.h"
 #include "tensor/ops/window.h"
-
-#include <cmath>
 
 namespace farm {
 
@@ -17,14 +18,17 @@ static Status check(const Attributes& a) {
   FARM_CHECK(check_window(kName, a));
   if (!a.has_all({"in_channels", "height", "width", "kernel"})) return {};
   WindowGeometry g = window_geometry(a);
-  FARM_CHECK(check_elements(kName, "the padded data", {a.count("batch"), a.count("in_channels"), g.padded_h(), g.padded_w()}));
+  FARM_CHECK(
+      check_elements(kName, "the padded data", {a.count("batch"), a.count("in_channels"), g.padded_h(), g.padded_w()}));
   FARM_CHECK(check_elements(kName, "weight", {a.count("in_channels"), a.count("multiplier"), g.kernel_h, g.kernel_w}));
-  return check_elements(kName, "out", {a.count("batch"), a.count("in_channels"), a.count("multiplier"), g.out_h, g.out_w});
+  return check_elements(kName, "out",
+                        {a.count("batch"), a.count("in_channels"), a.count("multiplier"), g.out_h, g.out_w});
 }
 
 static Compute build(const Attributes& a) {
   WindowGeometry g = window_geometry(a);
-  int64_t batch = a.count("batch"), in = a.count("in_channels"), multiplier = a.count("multiplier"), out_channels = in * multiplier;
+  int64_t batch = a.count("batch"), in = a.count("in_channels"), multiplier = a.count("multiplier"),
+          out_channels = in * multiplier;
 
   Compute compute;
   Buffer data = make_buffer("data", kFloat32, {batch, in, g.height, g.width});
@@ -83,8 +87,13 @@ Op depthwise_conv2d_op() {
   std::vector<KeySpec> keys = {{"batch", KeyKind::Count, "1"}, {"in_channels"}, {"height"}, {"width"}};
   for (const KeySpec& key : window_keys()) keys.push_back(key);
   keys.push_back({"multiplier", KeyKind::Count, "1"});
-  return {kName, keys, "in_channels=144,height=56,width=56,kernel=3,padding=1",
-          "MobileNetV2's 3x3 depthwise convolution, 56x56, 144 channels", check, build, reference_depthwise};
+  return {kName,
+          keys,
+          "in_channels=144,height=56,width=56,kernel=3,padding=1",
+          "MobileNetV2's 3x3 depthwise convolution, 56x56, 144 channels",
+          check,
+          build,
+          reference_depthwise};
 }
 
 }  // namespace farm

@@ -18,7 +18,8 @@ static Status check(const Attributes& a) {
 
 static Compute build(const Attributes& attributes) {
   int64_t m_size = attributes.count("m"), n_size = attributes.count("n"), k_size = attributes.count("k");
-  bool transposed = attributes.flag("transpose_b"), biased = attributes.flag("bias"), constant = attributes.word("constant") == "b";
+  bool transposed = attributes.flag("transpose_b"), biased = attributes.flag("bias"),
+       constant = attributes.word("constant") == "b";
 
   Compute compute;
   Buffer a = make_buffer("a", kFloat32, {m_size, k_size});
@@ -29,8 +30,10 @@ static Compute build(const Attributes& attributes) {
 
   Var m = make_var("m"), n = make_var("n"), k = make_var("k");
   Expr right = transposed ? load(b, {var_expr(n), var_expr(k)}) : load(b, {var_expr(k), var_expr(n)});
-  Buffer product = make_buffer(biased ? "product" : "out", kFloat32, {m_size, n_size}, biased ? Scope::Workspace : Scope::Global);
-  compute.stages.push_back({product, {{m, m_size}, {n, n_size}}, {{k, k_size}}, load(a, {var_expr(m), var_expr(k)}) * right});
+  Buffer product =
+      make_buffer(biased ? "product" : "out", kFloat32, {m_size, n_size}, biased ? Scope::Workspace : Scope::Global);
+  compute.stages.push_back(
+      {product, {{m, m_size}, {n, n_size}}, {{k, k_size}}, load(a, {var_expr(m), var_expr(k)}) * right});
   if (biased) {
     Var row = make_var("m"), column = make_var("n");
     compute.stages.push_back({make_buffer("out", kFloat32, {m_size, n_size}),
@@ -46,13 +49,23 @@ static void reference_matmul(const Attributes& a, const Inputs& inputs, Referenc
   bool biased = a.flag("bias"), constant = a.word("constant") == "b";
   const float* b = inputs[biased && constant ? 2 : 1].data();
   const float* bias = biased ? inputs[constant ? 1 : 2].data() : nullptr;
-  reference_product({1, a.count("m"), a.count("n"), a.count("k"), a.flag("transpose_b")}, inputs[0].data(), b, bias, result);
+  reference_product({1, a.count("m"), a.count("n"), a.count("k"), a.flag("transpose_b")}, inputs[0].data(), b, bias,
+                    result);
 }
 
 Op matmul_op() {
   return {"matmul",
-          {{"m"}, {"n"}, {"k"}, {"bias", KeyKind::Flag, "0"}, {"transpose_b", KeyKind::Flag, "0"}, {"constant", KeyKind::Word, "", {"b"}}},
-          "m=1024,n=1024,k=1024", "the product of two 1024x1024 matrices", check, build, reference_matmul};
+          {{"m"},
+           {"n"},
+           {"k"},
+           {"bias", KeyKind::Flag, "0"},
+           {"transpose_b", KeyKind::Flag, "0"},
+           {"constant", KeyKind::Word, "", {"b"}}},
+          "m=1024,n=1024,k=1024",
+          "the product of two 1024x1024 matrices",
+          check,
+          build,
+          reference_matmul};
 }
 
 }  // namespace farm

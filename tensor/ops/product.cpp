@@ -13,7 +13,8 @@ static void gather(const ProductShape& shape, const float* b, int64_t first, int
       panel[k * kPanelColumns + j] = shape.transpose_b ? b[(first + j) * shape.k + k] : b[k * shape.n + first + j];
 }
 
-void reference_product(const ProductShape& shape, const float* a, const float* b, const float* bias, Reference& result) {
+void reference_product(const ProductShape& shape, const float* a, const float* b, const float* bias,
+                       Reference& result) {
   std::vector<float> panel(size_t(shape.k * kPanelColumns));
   for (int64_t batch = 0; batch < shape.batch; ++batch)
     for (int64_t first = 0; first < shape.n; first += kPanelColumns) {

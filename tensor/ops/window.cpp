@@ -5,8 +5,18 @@ namespace farm {
 WindowGeometry window_geometry(const Attributes& attributes) {
   const KeyValue &kernel = attributes.window("kernel"), &stride = attributes.window("stride");
   const KeyValue &padding = attributes.window("padding"), &dilation = attributes.window("dilation");
-  WindowGeometry g{attributes.count("height"), attributes.count("width"), kernel.h, kernel.w, stride.h, stride.w,
-                   padding.h, padding.w, dilation.h, dilation.w, 0, 0};
+  WindowGeometry g{attributes.count("height"),
+                   attributes.count("width"),
+                   kernel.h,
+                   kernel.w,
+                   stride.h,
+                   stride.w,
+                   padding.h,
+                   padding.w,
+                   dilation.h,
+                   dilation.w,
+                   0,
+                   0};
   g.out_h = (g.padded_h() - g.dilation_h * (g.kernel_h - 1) - 1) / g.stride_h + 1;
   g.out_w = (g.padded_w() - g.dilation_w * (g.kernel_w - 1) - 1) / g.stride_w + 1;
   return g;

@@ -6,7 +6,7 @@ namespace farm {
 
 /// A sliding window over a padded image, height first in each pair.
 struct WindowGeometry {
-  int64_t height, width;                ///< of the input
+  int64_t height, width;  ///< of the input
   int64_t kernel_h, kernel_w;
   int64_t stride_h, stride_w;
   int64_t padding_h, padding_w;

@@ -1,0 +1,156 @@
+// The program as people and scripts meet it: exit codes, exact messages, documents.
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "testing.h"
+
+namespace {
+
+/// A folder of its own in which the program runs.
+class Shell {
+ public:
+  Shell() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "tuning_db_program_XXXXXX").string();
+    REQUIRE(mkdtemp(pattern.data()) != nullptr);
+    folder_ = pattern;
+  }
+  ~Shell() { std::filesystem::remove_all(folder_); }
+
+  /// "exit code\nstandard output, then standard error".
+  std::string operator()(const std::string& arguments) const {
+    std::string command = "cd '" + folder_ + "' && '" TUNING_DB_PROGRAM "' " + arguments +
+                          " 2>stderr.txt; code=$?; cat stderr.txt; rm stderr.txt; exit $code";
+    FILE* pipe = popen(command.c_str(), "r");
+    REQUIRE(pipe != nullptr);
+    std::string output;
+    char buffer[4096];
+    for (size_t got; (got = fread(buffer, 1, sizeof buffer, pipe)) > 0;) output.append(buffer, got);
+    int status = pclose(pipe);
+    return std::to_string(WEXITSTATUS(status)) + "\n" + output;
+  }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ + "/" + name, std::ios::binary) << text;
+  }
+  std::string read(const std::string& name) const {
+    std::ifstream in(folder_ + "/" + name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  size_t files() const {
+    return size_t(std::distance(std::filesystem::directory_iterator(folder_), std::filesystem::directory_iterator()));
+  }
+
+ private:
+  std::string folder_;
+};
+
+std::string line(const std::string& task, const std::string& candidate, const std::string& outcome,
+                 const std::string& latency_ns) {
+  return "{\"task\":\"" + task + "\",\"target\":\"x86-64-v3/znver3\",\"threads\":2,\"candidate\":\"" + candidate +
+         "\",\"role\":\"trial\",\"outcome\":\"" + outcome + "\",\"latency_ns\":" + latency_ns +
+         ",\"flops\":2000000,\"peak_gflops\":100}\n";
+}
+
+const std::string kMatmul = "matmul(m=100,n=100,k=100)";
+const std::string kDense = "matmul(m=1,n=1000,k=512,constant=b)";  // the last layer of ResNet-18
+const std::string kLines = line(kMatmul, "direct{tile=4}", "ok", "50000") +
+                           line(kMatmul, "direct{tile=8}", "crashed", "null") +
+                           line(kMatmul, "direct{tile=2}", "ok", "40000") + line(kDense, "direct{}", "ok", "1000000");
+
+size_t count(const std::string& text, const std::string& part) {
+  size_t found = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a missing database is named and not created") {
+  Shell shell;
+  for (const char* command : {"query", "best --json", "export", "verify"})
+    CHECK(shell(command) == "3\ntuning_db: no database tuning.db; tune writes one, --db FILE names another\n");
+  CHECK(shell("merge none.db") == "3\ntuning_db: no database none.db; tune writes one, --db FILE names another\n");
+  CHECK(shell("import none.jsonl") == "3\ntuning_db: no file none.jsonl to import\n");
+  CHECK(shell.files() == 0);
+}
+
+TEST_CASE("imported records are listed, filtered and ranked") {
+  Shell shell;
+  shell.write("a.jsonl", kLines);
+  CHECK(shell("import a.jsonl") == "0\nimported 4 records, 4 of them new\n");
+  CHECK(shell("import a.jsonl --json") == "0\n{\"read\":4,\"added\":0,\"bad\":[]}\n");
+  CHECK(count(shell("query --json"), "\"task\":") == 4);
+  CHECK(count(shell("query --json"), "\"latency_ns\":null") == 1);
+  CHECK(count(shell("query --task matmul --json"), "\"task\":") == 4);
+  CHECK(count(shell("query --task matmul --shape m=100,n=100,k=100 --json"), "\"task\":") == 3);
+  CHECK(count(shell("query --task resnet18 --target znver3 --json"), "\"task\":") == 1);
+  CHECK(count(shell("query --threads 1 --json"), "\"task\":") == 0);
+  std::string best = shell("best --task matmul --shape m=100,n=100,k=100 --json");
+  CHECK(count(best, "\"task\":") == 1);
+  CHECK(count(best, "direct{tile=2}") == 1);
+  CHECK(count(best, "\"share_of_peak\":0.5") == 1);
+}
+
+TEST_CASE("people get aligned columns, and a reason for an empty answer") {
+  Shell shell;
+  shell.write("a.jsonl", kLines);
+  shell("import a.jsonl");
+  CHECK(
+      shell("query --task matmul --shape m=100,n=100,k=100") ==
+      "0\n"
+      "task                       target            threads  role   outcome      ms  GFLOP/s  peak  candidate\n"
+      "matmul(m=100,n=100,k=100)  x86-64-v3/znver3        2  trial  ok       0.0500     40.0  40 %  direct{tile=4}\n"
+      "matmul(m=100,n=100,k=100)  x86-64-v3/znver3        2  trial  crashed       -        -     -  direct{tile=8}\n"
+      "matmul(m=100,n=100,k=100)  x86-64-v3/znver3        2  trial  ok       0.0400     50.0  50 %  direct{tile=2}\n");
+  CHECK(shell("query --task conv2d") ==
+        "0\nno record matches; tuning.db holds 4 records of matmul for x86-64-v3/znver3\n");
+}
+
+TEST_CASE("exported lines give the same database elsewhere") {
+  Shell shell;
+  shell.write("a.jsonl", kLines);
+  shell("import a.jsonl");
+  CHECK(shell("export -o b.jsonl") == "0\nexported 4 records to b.jsonl\n");
+  CHECK(shell("--db b.db import b.jsonl") == "0\nimported 4 records, 4 of them new\n");
+  CHECK(shell("merge --db b.db tuning.db") == "0\nmerged 4 records, 0 of them new\n");
+  CHECK(shell("export --db b.db") == "0\n" + shell.read("b.jsonl"));
+  CHECK(shell("export -o no/b.jsonl") == "3\ntuning_db: file no/b.jsonl cannot be written\n");
+}
+
+TEST_CASE("bad lines are named, the others imported") {
+  Shell shell;
+  shell.write("a.jsonl", kLines + "oops\n");
+  CHECK(shell("import a.jsonl") ==
+        "3\nimported 4 records, 4 of them new\ntuning_db: line 5: it is no JSON\ntuning_db: 1 bad in a.jsonl; "
+        "everything else was taken\n");
+}
+
+TEST_CASE("verify finds a flipped byte and says where it is") {
+  Shell shell;
+  shell.write("a.jsonl", kLines);
+  shell("import a.jsonl");
+  CHECK(shell("verify") == "0\n4 records are whole\n");
+  std::string bytes = shell.read("tuning.db");
+  size_t at = bytes.find("\"flops\":2000000.0", bytes.find("direct{tile=2}"));
+  REQUIRE(at != std::string::npos);
+  bytes[at + 8] = '3';
+  shell.write("tuning.db", bytes);
+  std::string verdict = shell("verify");
+  CHECK(verdict.starts_with("3\n3 records are whole\ntuning_db: record "));
+  CHECK(verdict.ends_with(
+      ": its content does not match its hash\ntuning_db: database tuning.db is damaged in 1 place\n"));
+  CHECK(count(shell("query --json"), "\"task\":") == 3);
+}
+
+TEST_CASE("mistakes on the command line are usage errors with the nearest names") {
+  Shell shell;
+  CHECK(shell("quary") == "2\ntuning_db: unknown command quary (did you mean query?)\n");
+  CHECK(shell("query --tsk conv2d") == "2\ntuning_db: unknown flag --tsk (did you mean --task?)\n");
+  CHECK(shell("query --shape m=1") == "2\ntuning_db: --shape m=1 needs --task\n");
+  CHECK(shell("query --threads 0") == "2\ntuning_db: --threads is 0; it must be 1 or more\n");
+  CHECK(shell("best --task resnet19")
+            .starts_with("2\ntuning_db: no task is called resnet19 (did you mean resnet18, resnet50?)"));
+  CHECK(shell("--version").starts_with("0\ntuning_db "));
+}
