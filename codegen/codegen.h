@@ -10,7 +10,8 @@
 
 namespace farm {
 
-/// One way to make artifacts. Not thread-safe: one a process (LLD is not reentrant).
+/// One way to make artifacts. An object serves one thread at a time; several objects may work side by side, but LLD is
+/// not reentrant and links one after another.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -22,15 +23,25 @@ class Backend {
 std::unique_ptr<Backend> make_llvm_backend();
 
 /// What `compile` writes: a shared library with C entry points, needing nothing but libc, libm, libpthread.
+///   int    NAME(operands..., out)                packs the constants at each call, then runs
+///   size_t NAME_packed_bytes(void)
+///   int    NAME_prepack(constants..., packed)
+///   int    NAME_run(inputs..., packed, out)      `packed` is left out when there are no constants
+/// Tensors are dense and row-major, aligned to their elements. 0 is success, 1 means out of memory. Calls keep no state
+/// but the library's own pool of `threads` threads, made at the first one; any thread may call at any time, and who finds
+/// the pool busy runs alone.
 struct LibraryOptions {
-  std::string name;    ///< C identifier: my_conv, my_conv_prepack, my_conv_packed_bytes, my_conv_run
-  int threads = 1;     ///< of the embedded pool
-  std::string comment; ///< goes into the header: task, schedule, record
+  std::string name;                   ///< a C identifier
+  int threads = 1;
+  std::vector<std::string> operands;  ///< buffer names in the task's order; empty: inputs, then constants
+  std::string comment;                ///< goes into the header: task, schedule, record; may have several lines
 };
 struct Library {
   std::vector<std::byte> shared_object;
   std::string header;
 };
+/// `module` must be lowered for `options.threads`. InvalidArgument when the name is no C identifier or `operands` does
+/// not name the module's inputs and constants, once each.
 Result<Library> build_library(const Module& module, const Target& target, const LibraryOptions& options);
 
 /// The LLVM IR and the assembly of a module, for people.

@@ -9,13 +9,14 @@
 
 namespace farm::codegen {
 
-Result<Unit> make_unit(const Module& module, const Target& target, int threads) {
+Result<Unit> make_unit(const Module& module, const Target& target, CodeOptions options) {
   Unit unit;
   FARM_TRY(unit.machine, make_machine(target));
   unit.context = std::make_unique<llvm::LLVMContext>();
   unit.module = std::make_unique<llvm::Module>("kernel", *unit.context);
   prepare_module(*unit.module, *unit.machine);
-  FARM_CHECK(emit_module(module, machine_facts(target, threads), *unit.module));
+  options.fma = target.has("fma") || target.has("avx512f");
+  FARM_CHECK(emit_module(module, options, *unit.module));
   return unit;
 }
 

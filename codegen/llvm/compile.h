@@ -7,6 +7,7 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include "codegen/codegen.h"
+#include "codegen/llvm/environment.h"
 
 namespace farm::codegen {
 
@@ -17,8 +18,8 @@ struct Unit {
   std::unique_ptr<llvm::TargetMachine> machine;
 };
 
-/// IR as emitted. Fails when the module cannot be expressed.
-Result<Unit> make_unit(const Module& module, const Target& target, int threads);
+/// IR as emitted; what the options say of the machine is filled in. Fails when the module cannot be expressed.
+Result<Unit> make_unit(const Module& module, const Target& target, CodeOptions options);
 
 /// Sets attributes, checks the IR (our own bug otherwise) and runs the passes.
 void optimize_unit(Unit& unit, const Target& target);

@@ -11,10 +11,11 @@
 
 namespace farm::codegen {
 
-/// The machine as instruction selection sees it.
-struct MachineFacts {
-  bool fma = false;
-  int threads = 1;
+/// What the code is made for.
+struct CodeOptions {
+  int threads = 1;             ///< 1: parallel loops run serially, no call context is used
+  bool aligned_packed = true;  ///< the packed block lies at a multiple of 64 bytes
+  bool fma = false;            ///< the machine multiplies and adds in one instruction
 };
 
 struct BufferPlace {
@@ -25,9 +26,10 @@ struct BufferPlace {
 struct Environment {
   llvm::Module& module;
   llvm::IRBuilder<> ir;
-  MachineFacts machine;
+  CodeOptions options;
   llvm::Function* function = nullptr;
   llvm::Value* call_context = nullptr;  ///< null inside a parallel body: what is nested there runs serially
+  llvm::Value* worker = nullptr;        ///< Call "worker": which of the parallel loop's threads; null outside of one
   std::unordered_map<Var, llvm::Value*> vars;
   std::unordered_map<Buffer, BufferPlace> buffers;
   IndexFacts facts;

@@ -107,7 +107,7 @@ class ExprEmitter {
 
   /// a*b + c in one instruction where the device has one; nothing else is ever contracted or reordered.
   llvm::Value* emit_fused(const ExprNode& node) {
-    if (!env_.machine.fma || (node.dtype != kFloat32 && node.dtype.bits != 64)) return nullptr;
+    if (!env_.options.fma || (node.dtype != kFloat32 && node.dtype.bits != 64)) return nullptr;
     const Expr &left = node.args[0], &right = node.args[1];
     const bool subtract = node.kind == ExprKind::Sub;
     if (right->kind == ExprKind::Mul) {

@@ -43,7 +43,7 @@ Result<std::vector<std::byte>> link_shared_object(const LinkJob& job) {
     inputs.push_back(std::move(file));
   }
   std::vector<std::string> arguments = {"ld.lld", "-shared", "--threads=1", "--hash-style=both",
-                                        "-Bsymbolic", "-z", "now", "--build-id=none"};
+                                        "-Bsymbolic", "-z", "now", "--build-id=none", "-s"};
   if (!job.soname.empty()) arguments.push_back("-soname=" + job.soname);
   for (const auto& input : inputs) arguments.push_back(input.path());
   return capture_output([&](const std::string& path) {

@@ -33,7 +33,7 @@ Artifact describe(const Module& module, const Target& target, int threads) {
 class LlvmBackend final : public Backend {
  public:
   Result<Artifact> build(const Module& module, const Target& target, int threads) override {
-    FARM_TRY(auto unit, codegen::make_unit(module, target, threads));
+    FARM_TRY(auto unit, codegen::make_unit(module, target, {.threads = threads}));
     codegen::optimize_unit(unit, target);
     const auto object = codegen::emit_object(*unit.module, *unit.machine);
     Artifact artifact = describe(module, target, threads);
@@ -47,7 +47,7 @@ class LlvmBackend final : public Backend {
 std::unique_ptr<Backend> make_llvm_backend() { return std::make_unique<LlvmBackend>(); }
 
 Result<Listing> list_code(const Module& module, const Target& target, int threads) {
-  FARM_TRY(auto unit, codegen::make_unit(module, target, threads));
+  FARM_TRY(auto unit, codegen::make_unit(module, target, {.threads = threads}));
   codegen::optimize_unit(unit, target);
   Listing listing;
   llvm::raw_string_ostream out(listing.ir);

@@ -73,10 +73,6 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_machine(const Target& target) 
   return machine;
 }
 
-MachineFacts machine_facts(const Target& target, int threads) {
-  return {.fma = target.has("fma") || target.has("avx512f"), .threads = threads};
-}
-
 void prepare_module(llvm::Module& module, llvm::TargetMachine& machine) {
   module.setTargetTriple(machine.getTargetTriple().str());
   module.setDataLayout(machine.createDataLayout());

@@ -6,15 +6,12 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include "base/result.h"
-#include "codegen/llvm/environment.h"
 #include "target/target.h"
 
 namespace farm::codegen {
 
 /// Never selects an instruction that `target` lacks. Fails on an ISA that this build of LLVM does not know.
 Result<std::unique_ptr<llvm::TargetMachine>> make_machine(const Target& target);
-
-MachineFacts machine_facts(const Target& target, int threads);
 
 /// Sets layout, triple and what each function needs to be compiled for `target`.
 void prepare_module(llvm::Module& module, llvm::TargetMachine& machine);

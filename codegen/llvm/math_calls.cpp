@@ -52,6 +52,7 @@ llvm::Value* call_lane_by_lane(Environment& env, llvm::FunctionCallee callee, ll
 
 llvm::Value* emit_math_call(Environment& env, const ExprNode& node, const std::vector<llvm::Value*>& args) {
   llvm::Type* type = value_type(env, node.dtype, node.lanes);
+  if (node.name == "worker" && args.empty()) return env.worker ? env.worker : llvm::ConstantInt::get(type, 0);
   const auto entry = math_functions().find(node.name);
   const bool real = type->getScalarType()->isFloatTy() || type->getScalarType()->isDoubleTy();
   if (entry == math_functions().end() || entry->second.arity != args.size() || !real) {

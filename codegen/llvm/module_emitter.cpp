@@ -28,16 +28,21 @@ class EntryEmitter {
     for (const auto& buffer : buffers) operands_.push_back({buffer, {next_argument(), element_align(buffer)}});
   }
 
-  void add_block(const std::vector<Buffer>& buffers, const std::vector<int64_t>& offsets) {
+  void add_packed(const Module& module, const CodeOptions& options) {
+    const bool aligned = options.aligned_packed;
+    add_block(module.packed, module.packed_offsets, aligned ? kBlockAlign : element_align(module.packed[0]));
+  }
+
+  void add_block(const std::vector<Buffer>& buffers, const std::vector<int64_t>& offsets, llvm::Align align = kBlockAlign) {
     llvm::Value* block = next_argument();
     for (size_t i = 0; i < buffers.size(); ++i) {
       llvm::Value* place = ir_.CreateGEP(ir_.getInt8Ty(), block, ir_.getInt64(offsets[i]));
-      operands_.push_back({buffers[i], {place, llvm::commonAlignment(kBlockAlign, static_cast<uint64_t>(offsets[i]))}});
+      operands_.push_back({buffers[i], {place, llvm::commonAlignment(align, static_cast<uint64_t>(offsets[i]))}});
     }
   }
 
-  void finish(const Stmt& body, const MachineFacts& machine, std::optional<std::string>& problem) {
-    Environment env{.module = module_, .ir = llvm::IRBuilder<>(module_.getContext()), .machine = machine, .problem = problem};
+  void finish(const Stmt& body, const CodeOptions& options, std::optional<std::string>& problem) {
+    Environment env{.module = module_, .ir = llvm::IRBuilder<>(module_.getContext()), .options = options, .problem = problem};
     auto* function = make_body_function(module_, entry_->getName().str() + ".body", operands_, {{ir_.getPtrTy(), "context"}});
     enter_body_function(env, function, operands_);
     env.call_context = function->getArg(operands_.size());
@@ -64,20 +69,20 @@ class EntryEmitter {
   int arguments_ = 0;
 };
 
-void emit_run(const Module& module, const MachineFacts& machine, llvm::Module& into, std::optional<std::string>& problem) {
+void emit_run(const Module& module, const CodeOptions& options, llvm::Module& into, std::optional<std::string>& problem) {
   EntryEmitter entry(into, kRunSymbol);
   entry.add_tensors(module.inputs);
-  if (!module.packed.empty()) entry.add_block(module.packed, module.packed_offsets);
+  if (!module.packed.empty()) entry.add_packed(module, options);
   entry.add_tensors({module.output});
   entry.add_block(module.run().workspace, module.workspace_offsets);
-  entry.finish(module.run().body, machine, problem);
+  entry.finish(module.run().body, options, problem);
 }
 
-void emit_prepack(const Module& module, const MachineFacts& machine, llvm::Module& into, std::optional<std::string>& problem) {
+void emit_prepack(const Module& module, const CodeOptions& options, llvm::Module& into, std::optional<std::string>& problem) {
   EntryEmitter entry(into, kPrepackSymbol);
   entry.add_tensors(module.constants);
-  entry.add_block(module.packed, module.packed_offsets);
-  entry.finish(module.prepack()->body, machine, problem);
+  entry.add_packed(module, options);
+  entry.finish(module.prepack()->body, options, problem);
 }
 
 Status check_offsets(const Module& module) {
@@ -89,11 +94,11 @@ Status check_offsets(const Module& module) {
 
 }  // namespace
 
-Status emit_module(const Module& module, const MachineFacts& machine, llvm::Module& into) {
+Status emit_module(const Module& module, const CodeOptions& options, llvm::Module& into) {
   FARM_CHECK(check_offsets(module));
   std::optional<std::string> problem;
-  emit_run(module, machine, into, problem);
-  if (module.prepack()) emit_prepack(module, machine, into, problem);
+  emit_run(module, options, into, problem);
+  if (module.prepack()) emit_prepack(module, options, into, problem);
   if (problem) return fail(ErrorCode::InvalidArgument, "codegen: ", *problem);
   return {};
 }

@@ -14,6 +14,6 @@ inline constexpr const char* kPrepackSymbol = "farm_prepack";
 
 /// Adds farm_run and, with constants, farm_prepack (see runtime/kernel_abi.h) to `into`.
 /// Fails on what the lowered level does not have or this back end cannot do; `into` is then useless.
-Status emit_module(const Module& module, const MachineFacts& machine, llvm::Module& into);
+Status emit_module(const Module& module, const CodeOptions& options, llvm::Module& into);
 
 }  // namespace farm::codegen

@@ -61,8 +61,9 @@ llvm::Function* emit_body(const Environment& outer, const For& loop, const Captu
   for (const auto& var : captures.vars) values.push_back({i64, var->name});
   values.push_back({i64, "begin"});
   values.push_back({i64, "end"});
+  values.push_back({i64, "worker"});
 
-  Environment env{.module = outer.module, .ir = llvm::IRBuilder<>(outer.module.getContext()), .machine = outer.machine,
+  Environment env{.module = outer.module, .ir = llvm::IRBuilder<>(outer.module.getContext()), .options = outer.options,
                   .facts = outer.facts, .depth = 1, .problem = outer.problem};
   auto* function = make_body_function(env.module, outer.function->getName().str() + "." + loop.var->name, captures.operands, values);
   enter_body_function(env, function, captures.operands);
@@ -73,6 +74,7 @@ llvm::Function* emit_body(const Environment& outer, const For& loop, const Captu
   }
   const Interval count = outer.facts.interval(loop.extent);
   llvm::Value* begin = function->getArg(at);
+  env.worker = function->getArg(at + 2);
   emit_loop(env, loop.var, begin, function->getArg(at + 1), {0, count.high - 1}, false, loop.body);
   env.ir.CreateRetVoid();
   return function;
@@ -90,6 +92,7 @@ llvm::Function* emit_worker(Environment& outer, llvm::Function* body, llvm::Stru
     arguments.push_back(ir.CreateLoad(closure->getElementType(i), ir.CreateStructGEP(closure, worker->getArg(0), i)));
   arguments.push_back(worker->getArg(1));
   arguments.push_back(worker->getArg(2));
+  arguments.push_back(ir.CreateSExt(worker->getArg(3), ir.getInt64Ty()));
   ir.CreateCall(body, arguments);
   ir.CreateRetVoid();
   return worker;

@@ -25,7 +25,7 @@ class StmtEmitter {
     const auto extent = const_int(loop.extent);
     if (extent && *extent <= 0) return;
     if (extent == 1) return run_once(loop);
-    if (loop.kind == LoopKind::Parallel && env_.call_context && env_.machine.threads > 1)
+    if (loop.kind == LoopKind::Parallel && env_.call_context && env_.options.threads > 1)
       return emit_parallel(env_, loop);
     const Interval count = env_.facts.interval(loop.extent);
     llvm::Value* end = ir_.CreateIntCast(emit_expr(env_, loop.extent), ir_.getInt64Ty(), true);
