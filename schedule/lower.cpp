@@ -12,10 +12,12 @@ struct Pass {
 };
 
 constexpr Pass kResolve[] = {
+    {"drop unit loops", simplify_module},
     {"resolve blocks", resolve_blocks},
     {"simplify", simplify_module},
     {"place buffers", place_buffers},
     {"hoist guards", hoist_guards},
+    {"peel tails", peel_tails},
     {"drop guards", drop_guards},
     {"flatten buffers", flatten_buffers},
     {"simplify", simplify_module},

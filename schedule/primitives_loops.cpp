@@ -139,12 +139,26 @@ static bool drives_reduction(const For& loop) {
   return false;
 }
 
+// A vector of vectors has no meaning: neither around nor inside a vectorized loop is there another.
+static bool meets_vector(const Stmt& root, const Var& loop) {
+  auto path = path_to_loop(root, loop);
+  bool found = false;
+  auto look = [&](const Stmt& s) {
+    const auto* node = s->as<For>();
+    found |= node && node->kind == LoopKind::Vectorized;
+  };
+  std::for_each(path.begin(), path.end(), look);
+  visit_stmt(path.back(), look);
+  return found;
+}
+
 void Schedule::set_kind(const Var& loop, LoopKind kind, const std::string& primitive) {
   std::string what = primitive + "(" + (loop ? loop->name : "?") + ")";
   const For* node = find_loop(loop, what);
   if (!node) return;
   if (node->kind != LoopKind::Serial) return reject(what, "the loop has a kind already");
   if (kind != LoopKind::Unrolled && drives_reduction(*node)) return reject(what, "the loop runs over a reduction");
+  if (kind == LoopKind::Vectorized && meets_vector(body_, loop)) return reject(what, "there is a vectorized loop around or inside");
   For copy = *node;
   copy.kind = kind;
   replace_loop(loop, make_stmt(std::move(copy)));

@@ -10,6 +10,7 @@ namespace {
 struct Knowledge {
   VarBounds bounds;
   std::vector<Expr> facts;
+  VarBounds unrolled, vectorized;  // of the loops, those that will be expanded
 };
 
 // Narrows the range of `form` by a fact (sum < constant, as simplified) when the form holds a multiple of that sum.
@@ -71,17 +72,40 @@ bool accesses_inside(const Stmt& stmt, Knowledge known) {
 
 Stmt drop(const Stmt& stmt, Knowledge known);
 
+// `condition` at its easiest over the lanes of each vector, when nothing but expanded loops decides it: after unrolling,
+// whole vectors are then computed or left out. Null when other loops take part.
+Expr by_vector(const Expr& condition, const Knowledge& known) {
+  if (condition->kind != ExprKind::Lt && condition->kind != ExprKind::Le) return nullptr;
+  LinearForm difference = linear_form(condition->args[0] - condition->args[1], known.bounds);
+  bool unrolled = false;
+  for (auto& term : difference.terms) {
+    if (term.expr->kind != ExprKind::Var) return nullptr;
+    auto lanes = known.vectorized.find(term.expr->var);
+    if (lanes != known.vectorized.end()) {
+      difference.constant += std::min(term.coeff * lanes->second.lo, term.coeff * lanes->second.hi);
+      term.coeff = 0;
+    } else if (known.unrolled.contains(term.expr->var)) {
+      unrolled = true;
+    } else {
+      return nullptr;
+    }
+  }
+  std::erase_if(difference.terms, [](const LinearForm::Term& term) { return term.coeff == 0; });
+  return unrolled ? simplify(binary(condition->kind, to_expr(difference), int_imm(0)), known.bounds) : nullptr;
+}
+
 // Each condition by itself: without it, do the others still keep every access inside?
 Stmt drop_from(const If& node, const Knowledge& known) {
   std::vector<Expr> kept = conjuncts(node.condition);
-  if (node.droppable) {
-    for (size_t i = 0; i < kept.size();) {
-      Knowledge without = known;
-      for (size_t j = 0; j < kept.size(); ++j)
-        if (j != i) without.facts.push_back(kept[j]);
-      if (accesses_inside(node.then, without)) kept.erase(kept.begin() + i);
-      else ++i;
-    }
+  for (size_t i = 0; node.droppable && i < kept.size();) {
+    Expr whole_vectors = by_vector(kept[i], known);
+    Knowledge without = whole_vectors ? with_facts(known, whole_vectors) : known;
+    for (size_t j = 0; j < kept.size(); ++j)
+      if (j != i) without.facts.push_back(kept[j]);
+    bool safe = accesses_inside(node.then, without);
+    if (safe && whole_vectors && !is_const_int(whole_vectors, 1)) kept[i++] = whole_vectors;
+    else if (safe) kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(i));
+    else ++i;
   }
   Stmt then = drop(node.then, with_facts(known, conjunction(kept)));
   return kept.empty() ? then : make_stmt(If{conjunction(kept), then, nullptr, node.droppable});
@@ -90,6 +114,8 @@ Stmt drop_from(const If& node, const Knowledge& known) {
 Stmt drop(const Stmt& stmt, Knowledge known) {
   if (const auto* node = stmt->as<For>()) {
     known.bounds[node->var] = loop_range(*node);
+    if (node->kind == LoopKind::Unrolled) known.unrolled[node->var] = loop_range(*node);
+    if (node->kind == LoopKind::Vectorized) known.vectorized[node->var] = loop_range(*node);
     For copy = *node;
     copy.body = drop(node->body, std::move(known));
     return make_stmt(std::move(copy));

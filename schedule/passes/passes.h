@@ -18,7 +18,12 @@ Status place_buffers(Module& module, int threads);
 /// Guards move out of the loops that they do not depend on, as far as they hold for everything there.
 Status hoist_guards(Module& module, int threads);
 
-/// Droppable guards go where every access stays inside its buffer without them.
+/// The last iteration of a loop whose unrolled insides do less there becomes a copy of its own, so that a partial tile
+/// costs what it computes and the others have no guard.
+Status peel_tails(Module& module, int threads);
+
+/// Droppable guards go where every access stays inside its buffer without them; those that unrolling will decide are
+/// kept, a vector at a time.
 Status drop_guards(Module& module, int threads);
 
 /// Row-major flat indices; loads under a select become masked loads.

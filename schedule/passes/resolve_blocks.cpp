@@ -1,24 +1,37 @@
+#include "schedule/arith.h"
 #include "schedule/passes/passes.h"
 #include "schedule/tree.h"
 
 namespace farm {
 
-static bool mentions_reduce(const Expr& condition, const Block& block) {
-  bool found = false;
+static bool equal_forms(LinearForm a, const LinearForm& b) {
+  a.add(b, -1);
+  return a.terms.empty() && a.constant == 0;
+}
+
+// Whether the condition says no more than that a spatial axis stays in its domain. Where it fails, the block would write
+// elements of its own that nothing reads. A guard of an inner split says more: where it fails, an element of another
+// iteration would be computed twice.
+static bool keeps_axis_in_domain(const Expr& condition, const Block& block) {
+  if (condition->kind != ExprKind::Lt && condition->kind != ExprKind::Le) return false;
+  LinearForm difference = linear_form(condition->args[0] - condition->args[1], {});
+  if (condition->kind == ExprKind::Le) difference.constant -= 1;  // a <= b is a < b + 1
   for (const auto& iter : block.iters) {
-    if (iter.kind != IterKind::Reduce) continue;
-    visit(iter.binding, [&](const ExprNode& node) {
-      if (node.kind == ExprKind::Var) found |= uses_var(condition, node.var);
-    });
+    if (iter.kind != IterKind::Spatial) continue;
+    LinearForm below = linear_form(iter.binding, {}), above;
+    above.add(below, -1);
+    below.constant -= iter.extent;
+    above.constant -= 1;
+    if (equal_forms(difference, below) || equal_forms(difference, above)) return true;
   }
-  return found;
+  return false;
 }
 
 static Stmt guard(const Block& block, Stmt body) {
   bool local = store_of(block).buffer->scope != Scope::Global;
   std::vector<Expr> droppable, needed;
   for (const auto& condition : conjuncts(block.predicate))
-    (local && !mentions_reduce(condition, block) ? droppable : needed).push_back(condition);
+    (local && keeps_axis_in_domain(condition, block) ? droppable : needed).push_back(condition);
   if (Expr all = conjunction(droppable)) body = make_stmt(If{all, body, nullptr, true});
   if (Expr all = conjunction(needed)) body = make_stmt(If{all, body, nullptr, false});
   return body;
