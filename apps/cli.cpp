@@ -86,7 +86,8 @@ Result<ParsedCommandLine> try_parse_command_line(CLI::App& app, int argc, const 
     app.parse(argc, argv);
     return ParsedCommandLine{.go_on = true};
   } catch (const CLI::CallForHelp&) {
-    return ParsedCommandLine{.text = innermost(app).help(app.get_name())};
+    const CLI::App& asked = innermost(app);
+    return ParsedCommandLine{.text = &asked == &app ? app.help() : asked.help(app.get_name())};
   } catch (const CLI::CallForAllHelp&) {
     return ParsedCommandLine{.text = app.help("", CLI::AppFormatMode::All)};
   } catch (const CLI::CallForVersion&) {
