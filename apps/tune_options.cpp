@@ -1,0 +1,146 @@
+#include "apps/tune_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/text.h"
+
+namespace farm {
+namespace {
+
+constexpr int64_t kMostTrials = 10'000'000;
+constexpr std::chrono::seconds kAboutAMinute{54};  // of tuning; starting, finals' checks and ending make it a minute
+
+Result<std::optional<int>> whole_number(const char* flag, const std::optional<int64_t>& value, int64_t most) {
+  if (!value) return std::nullopt;
+  if (*value < 1 || *value > most) return fail(ErrorCode::InvalidArgument, flag, " is ", *value, "; 1 to ", most, " are possible");
+  return static_cast<int>(*value);
+}
+
+Result<std::chrono::nanoseconds> duration(const char* flag, const std::string& text) {
+  if (auto parsed = parse_duration(text)) return *parsed;
+  return fail(ErrorCode::InvalidArgument, flag, " is '", printable(text), "'; a duration such as 90s, 10m or 1h30m is wanted");
+}
+
+Status check_strategy(const std::string& name) {
+  FARM_TRY([[maybe_unused]] auto made, make_strategy(name));
+  return {};
+}
+
+Result<TuneBudget> make_budget(const TuneFlags& flags) {
+  TuneBudget budget;
+  FARM_TRY(auto trials, whole_number("--trials", flags.trials, kMostTrials));
+  if (trials) budget.trials = static_cast<size_t>(*trials);
+  if (!flags.time.empty()) {
+    FARM_TRY(budget.time, duration("--time", flags.time));
+    if (budget.time->count() == 0) return fail(ErrorCode::InvalidArgument, "--time is ", printable(flags.time), "; more than 0 is wanted");
+  }
+  if (budget.trials || budget.time) return budget;
+  budget.time = kAboutAMinute;
+  budget.stop_without_progress = true;
+  return budget;
+}
+
+Result<Network> tasks_in_file(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file || text.fail()) return fail(ErrorCode::NotFound, "file ", printable(path), " cannot be read");
+  return network_from_lines(path, text.view());
+}
+
+bool looks_like_a_path(const std::string& name) {
+  return name.starts_with("./") || name.starts_with("../") || name.starts_with("/") || name.ends_with(".txt");
+}
+
+// A network, a layer, an operator, a task's own text; or a file that holds tasks.
+Result<Network> find_tasks(const TuneFlags& flags) {
+  auto named = resolve_tasks(flags.task, flags.shape);
+  std::error_code ignored;
+  if (named || flags.task.find('(') != std::string::npos) return named;
+  if (std::filesystem::is_regular_file(flags.task, ignored)) {
+    if (flags.shape) return fail(ErrorCode::InvalidArgument, "a file of tasks has shapes of its own; leave --shape out");
+    return tasks_in_file(flags.task);
+  }
+  if (looks_like_a_path(flags.task)) return fail(ErrorCode::NotFound, "no file ", printable(flags.task), "; --task takes a name or a file of tasks");
+  return named;
+}
+
+}  // namespace
+
+void add_tune_flags(CLI::App& app, TuneFlags& flags) {
+  app.add_option("--task", flags.task, "Operator, network, layer of a network, or file of tasks; see --list");
+  app.add_option("--shape", flags.shape, "Of an operator: key=value,key=value; without it a default shape");
+  app.add_option("--device", flags.device, "Key of a device at the tracker, or local: this machine, no tracker needed")->capture_default_str();
+  app.add_option("--tracker", flags.tracker, "HOST:PORT; else $TUNEFARM_TRACKER, else 127.0.0.1:9190");
+  app.add_option("--trials", flags.trials, "Candidates measured in all, earlier runs included");
+  app.add_option("--time", flags.time, "Time spent tuning in all, earlier runs included: 90s, 10m, 1h30m");
+  app.add_option("--threads", flags.threads, "Cores that the kernel uses; else all of the device");
+  app.add_option("--strategy", flags.strategy, join(strategy_names(), ", "))->capture_default_str();
+  app.add_option("--seed", flags.seed, "Of the search and of the inputs")->capture_default_str();
+  app.add_option("--db", flags.db, "Database of measurements; made when it is not there")->capture_default_str();
+  app.add_option("--wait", flags.wait, "How long to wait for a first device of an unknown key")->capture_default_str();
+  app.add_flag("--json", flags.json, "Print the result as one JSON document on standard output");
+  app.add_flag("--list", flags.list, "Print the tasks there are, with their shapes, and exit");
+}
+
+Result<TuneRequest> check_tune_flags(const TuneFlags& flags) {
+  TuneRequest request;
+  if (!flags.task.empty()) {
+    FARM_TRY(request.network, find_tasks(flags));
+  }
+  FARM_CHECK(check_strategy(flags.strategy));
+  FARM_TRY(request.budget, make_budget(flags));
+  request.budget_given = !request.budget.stop_without_progress;
+  FARM_TRY(request.threads, whole_number("--threads", flags.threads, 4096));
+  FARM_TRY(const auto wait, duration("--wait", flags.wait));
+  request.wait = std::chrono::ceil<std::chrono::milliseconds>(wait);
+  if (!flags.tracker.empty()) {
+    FARM_TRY([[maybe_unused]] auto address, parse_address(flags.tracker));
+  }
+  if (flags.device.empty()) return fail(ErrorCode::InvalidArgument, "--device is empty; a device's key or local is wanted");
+  if (flags.db.empty()) return fail(ErrorCode::InvalidArgument, "--db is empty; a file is wanted");
+  if (flags.task.empty()) return fail(ErrorCode::InvalidArgument, "--task is missing; try --task conv2d, or --list for all there are");
+  return request;
+}
+
+// Listing ------------------------------------------------------------------------------------------------------------------
+
+static std::string list_as_json() {
+  nlohmann::ordered_json document{{"operators", nlohmann::ordered_json::array()}, {"networks", nlohmann::ordered_json::array()}};
+  for (const std::string& op : op_names()) {
+    const auto task = default_task(op);
+    document["operators"].push_back({{"name", op}, {"keys", shape_keys(op)}, {"default", task ? task->text() : ""}});
+  }
+  for (const Network& network : catalogue()) {
+    nlohmann::ordered_json layers = nlohmann::ordered_json::array();
+    for (const Layer& layer : network.layers)
+      layers.push_back({{"name", layer.name}, {"task", layer.task.text()}, {"occurrences", layer.occurrences}});
+    document["networks"].push_back({{"name", network.name}, {"title", network.title}, {"layers", std::move(layers)}});
+  }
+  return document.dump(2) + "\n";
+}
+
+std::string list_tasks(bool json) {
+  if (json) return list_as_json();
+  std::string text = "operators, with the keys of --shape and the shape that is taken without it\n";
+  for (const std::string& op : op_names()) {
+    const auto task = default_task(op);
+    const auto title = default_title(op);
+    text += fmt::format("  {:<18} {}\n", op, join(shape_keys(op), " "));
+    if (task && title) text += fmt::format("  {:<18} default: {}, {}\n", "", *title, task->text());
+  }
+  text += "\nnetworks, with their layers and how often each occurs\n";
+  for (const Network& network : catalogue()) {
+    text += fmt::format("  {:<18} {}\n", network.name, network.title);
+    for (const Layer& layer : network.layers) text += fmt::format("    {:<26} {:>2} x {}\n", layer.name, layer.occurrences, layer.task.text());
+  }
+  return text;
+}
+
+}  // namespace farm

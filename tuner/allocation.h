@@ -1,0 +1,23 @@
+// Which task gets the next trials: every one a few, then the one where they promise to save most of the network's time.
+#pragma once
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "tuner/task_tuning.h"
+
+namespace farm {
+
+using TaskList = std::vector<std::unique_ptr<TaskTuning>>;
+
+/// Index of the task, as a function of the records alone; nothing when no task has more to try. `first_trials`: what
+/// every task gets before they are compared. Tasks without progress are left out when `skip_stale`.
+std::optional<size_t> choose_task(const TaskList& tasks, size_t first_trials, bool skip_stale);
+
+/// What the next few trials should save, in nanoseconds of one run of the network.
+double expected_saving_ns(const TaskTuning& task);
+
+/// No better by a hundredth for half of its trials, and those are not few.
+bool is_stale(const TaskTuning& task);
+
+}  // namespace farm
