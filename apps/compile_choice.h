@@ -1,0 +1,47 @@
+// What `compile` has to decide before it generates code: for which target, on how many threads, with which schedule.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schedule/schedule.h"
+#include "tuning_db/tuning_db.h"
+
+namespace farm {
+
+/// Things that a person should know about a decision; one line each.
+using Notes = std::vector<std::string>;
+
+/// Records to choose from: null when `flag` is empty and there is no tuning.db in the current folder, which is said.
+/// NotFound when the file that a person named is not there.
+struct Records {
+  std::unique_ptr<RecordStore> store;  ///< may be null
+  std::string path;
+};
+Result<Records> open_records(const std::optional<std::string>& flag, Notes& notes);
+
+struct TargetChoice {
+  Target target;
+  int cores = 1;
+  bool cores_known = true;  ///< false: a name alone does not say how many cores there are
+};
+/// "local", an ISA level, a CPU, both ("x86-64-v3/znver3"), or the key of a device that has records. A device that
+/// records describe beats a typical one of that name.
+Result<TargetChoice> choose_target(const std::string& name, const Records& records);
+
+/// The schedule to generate code from, and where it came from.
+struct ScheduleChoice {
+  Target target;  ///< that code is for: with a record, the device that it was measured on
+  Candidate candidate;
+  std::optional<Record> record;  ///< none: the default schedule
+  bool exact = true;             ///< false: the record is of another CPU whose features the target has
+  Program program;
+};
+/// The best record of the exact CPU, then of a CPU with a subset of the features, then the default schedule; whatever
+/// is not the first is noted. NoCandidate when even the default schedule cannot be made.
+Result<ScheduleChoice> choose_schedule(const Task& task, const Target& target, int threads, const Records& records,
+                                       Notes& notes);
+Result<ScheduleChoice> default_schedule(const Task& task, const Target& target, int threads);
+
+}  // namespace farm

@@ -1,0 +1,32 @@
+// Files and states of the world that a wrong command can run into.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/programs.h"
+#include "tuning_db/tuning_db.h"
+
+namespace farm {
+
+/// A loopback port that nobody listens on; the same one for the whole process.
+uint16_t closed_port();
+
+/// Makes the files in a folder; what is held is let go at the end.
+///   tuning.db    a database with one record, of the device rack-7 (a haswell with four cores)
+///   newer.db     a database of a version to come
+///   held.db      a database that this process writes to
+///   garbage.db   no database
+///   tasks.txt    a file of tasks whose second line is broken
+class Fixtures {
+ public:
+  explicit Fixtures(const ProgramFolder& folder) : folder_(folder) {}
+  void make(const std::string& name);
+
+ private:
+  const ProgramFolder& folder_;
+  std::vector<std::unique_ptr<RecordStore>> held_;
+};
+
+}  // namespace farm
