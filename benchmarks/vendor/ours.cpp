@@ -67,20 +67,13 @@ int call(void* function, const std::vector<const void*>& p) {
 
 Result<Ours> compile_ours(const Task& task, const CompileOptions& options, const Inputs& inputs) {
   fs::path folder = options.folder;
-  std::vector<std::string> words{options.compile_program,
-                                 "--task",
-                                 task.text(),
-                                 "--target",
-                                 "local",
-                                 "--threads",
-                                 std::to_string(options.threads),
-                                 "--name",
-                                 "ours",
-                                 "-o",
-                                 (folder / "ours.so").string(),
-                                 "--header",
-                                 (folder / "ours.h").string(),
-                                 "--json"};
+  // A name of its own: dlopen takes a path that it has opened before for the same library.
+  static int number = 0;
+  std::string shared_object = (folder / ("ours" + std::to_string(++number) + ".so")).string();
+  std::vector<std::string> words{
+      options.compile_program,         "--task", task.text(), "--target", "local",       "--threads",
+      std::to_string(options.threads), "--name", "ours",      "-o",       shared_object, "--header",
+      (folder / "ours.h").string(),    "--json"};
   if (!options.database.empty()) words.insert(words.end(), {"--db", options.database});
   Command command{words, folder / "compile.json", folder / "compile.log"};
   if (int code = run_command(command); code != 0) {
@@ -92,7 +85,7 @@ Result<Ours> compile_ours(const Task& task, const CompileOptions& options, const
 
   FARM_TRY(auto shape, signature(task));
   // RTLD_LOCAL, and never closed: the library's threads may still be on their way to sleep.
-  void* library = dlopen(words[11].c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* library = dlopen(shared_object.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return fail(ErrorCode::Corrupt, "the compiled library does not open: ", dlerror());
   size_t out_elements = 1;
   for (int64_t extent : shape.output.type.shape) out_elements *= size_t(extent);
