@@ -1,8 +1,11 @@
 // What a function under construction knows: where its buffers are, what its loop variables hold.
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
+#include <vector>
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
@@ -23,6 +26,14 @@ struct BufferPlace {
   llvm::Align align;  ///< of the first element
 };
 
+/// A loop around the current statement (the first one is the function): its first block, which runs once an iteration
+/// whatever the body branches on, and what was computed there to be shared.
+struct Frame {
+  llvm::BasicBlock* block = nullptr;
+  std::vector<std::pair<Expr, llvm::Value*>> atoms;
+  std::map<std::tuple<llvm::Value*, llvm::Value*, int64_t>, llvm::Value*> steps;  ///< pointer, index, bytes
+};
+
 struct Environment {
   llvm::Module& module;
   llvm::IRBuilder<> ir;
@@ -33,7 +44,7 @@ struct Environment {
   std::unordered_map<Var, llvm::Value*> vars;
   std::unordered_map<Buffer, BufferPlace> buffers;
   IndexFacts facts;
-  int depth = 0;  ///< of loops around the current statement
+  std::vector<Frame> frames;
   std::optional<std::string>& problem;  ///< the first construct that has no code; emission goes on with poison
 
   void report(const std::string& what) {

@@ -30,7 +30,11 @@ llvm::Function* make_body_function(llvm::Module& module, const std::string& name
 
 void enter_body_function(Environment& env, llvm::Function* function, const std::vector<Operand>& operands) {
   env.function = function;
-  env.ir.SetInsertPoint(llvm::BasicBlock::Create(env.module.getContext(), "entry", function));
+  auto* entry = llvm::BasicBlock::Create(env.module.getContext(), "entry", function);
+  auto* start = llvm::BasicBlock::Create(env.module.getContext(), "start", function);
+  llvm::BranchInst::Create(start, entry);
+  env.ir.SetInsertPoint(start);
+  env.frames = {{.block = entry}};
   for (unsigned i = 0; i < operands.size(); ++i)
     env.buffers[operands[i].buffer] = {function->getArg(i), operands[i].place.align};
 }

@@ -177,6 +177,10 @@ std::optional<Linear> IndexFacts::linear(const Expr& expr) const {
   };
   switch (expr->kind) {
     case ExprKind::IntImm: return Linear{{}, std::vector<int64_t>(width, expr->int_value)};
+    case ExprKind::Var: {
+      const Interval range = range_of(expr->var);
+      return range.low == range.high ? Linear{{}, std::vector<int64_t>(width, range.low)} : opaque();
+    }
     case ExprKind::Add:
     case ExprKind::Sub: {
       const auto a = linear(expr->args[0]), b = linear(expr->args[1]);

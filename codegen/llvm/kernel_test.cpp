@@ -302,3 +302,58 @@ TEST_CASE("a loop whose extent depends on an outer one runs as often as it says,
   REQUIRE(kernel.run({}, result.data()) == 0);
   CHECK(result == std::vector<int32_t>{0, 2, 4, 5, 5});
 }
+
+TEST_CASE("a register tile leaves transposed, whatever the number of columns side by side") {
+  for (const int columns : {1, 2, 3, 4, 5, 6, 7, 9})
+    for (const int lanes : {4, 8, 16}) {
+      INFO(columns << " columns of " << lanes);
+      const int64_t pitch = 11;  // out[lane, column]
+      const int64_t n = lanes * pitch;
+      const Buffer a = make_buffer("a", kFloat32, {columns * lanes}), out = make_buffer("out", kFloat32, {n});
+      std::vector<Stmt> stores;
+      for (int column = columns - 1; column >= 0; --column)
+        stores.push_back(store(out, ramp(int_imm(column), int_imm(pitch), lanes), load(a, {ramp(int_imm(column * lanes), int_imm(1), lanes)})));
+      Kernel kernel(run_module({a}, out, make_seq(stores)), host());
+      const auto input = ramp_values(columns * lanes, 101);
+      std::vector<float> result(n, -99), wanted(n, -99);
+      REQUIRE(kernel.run({input.data()}, result.data()) == 0);
+      for (int column = 0; column < columns; ++column)
+        for (int lane = 0; lane < lanes; ++lane) wanted[lane * pitch + column] = input[column * lanes + lane];
+      CHECK(result == wanted);
+    }
+}
+
+TEST_CASE("strided stores that meet keep their order, and one that reads what another wrote sees it") {
+  const Buffer a = make_buffer("a", kFloat32, {8}), out = make_buffer("out", kFloat32, {64});
+  const auto at = [](int64_t offset) { return ramp(int_imm(offset), int_imm(2), 4); };
+  const Expr x = load(a, {ramp(int_imm(0), int_imm(1), 4)}), y = load(a, {ramp(int_imm(4), int_imm(1), 4)});
+  SECTION("overlapping") {
+    Kernel kernel(run_module({a}, out, make_seq({store(out, at(2), x), store(out, at(0), y)})), host());
+    const auto input = ramp_values(8, 11);
+    std::vector<float> result(64, -1);
+    REQUIRE(kernel.run({input.data()}, result.data()) == 0);
+    CHECK(std::vector<float>(result.begin(), result.begin() + 9) ==
+          std::vector<float>{input[4], -1, input[5], -1, input[6], -1, input[7], -1, input[3]});
+  }
+  SECTION("reading") {
+    Kernel kernel(run_module({a}, out, make_seq({store(out, at(0), x), store(out, at(1), load(out, {at(0)}) + y)})), host());
+    const auto input = ramp_values(8, 11);
+    std::vector<float> result(64, -1);
+    REQUIRE(kernel.run({input.data()}, result.data()) == 0);
+    for (int lane = 0; lane < 4; ++lane) CHECK(result[2 * lane + 1] == input[lane] + input[4 + lane]);
+  }
+}
+
+TEST_CASE("each thread of a parallel loop knows which one it is") {
+  const Buffer out = make_buffer("out", kInt32, {9});
+  const Var i = make_var("i");
+  const Expr worker = call("worker", kInt64, {});
+  const auto body = store(out, var_expr(i), cast(kInt32, worker));
+  std::vector<int32_t> result(9, -1);
+  Kernel kernel(run_module({}, out, loop(i, 9, body, LoopKind::Parallel)), host(), 3);
+  REQUIRE(kernel.run({}, result.data()) == 0);
+  CHECK(result == std::vector<int32_t>{0, 0, 0, 1, 1, 1, 2, 2, 2});
+  Kernel alone(run_module({}, out, loop(i, 9, body, LoopKind::Parallel)), host(), 1);
+  REQUIRE(alone.run({}, result.data()) == 0);
+  CHECK(result == std::vector<int32_t>(9, 0));
+}

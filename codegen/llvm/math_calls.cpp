@@ -2,7 +2,6 @@
 
 #include <map>
 
-#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/Intrinsics.h>
 
 namespace farm::codegen {
@@ -49,18 +48,11 @@ llvm::Value* call_lane_by_lane(Environment& env, llvm::FunctionCallee callee, ll
   return result;
 }
 
-/// Nothing for the machine; for the compiler, memory may have changed: what was loaded before is loaded anew.
-llvm::Value* emit_fence(Environment& env) {
-  auto* type = llvm::FunctionType::get(env.ir.getVoidTy(), false);
-  return env.ir.CreateCall(type, llvm::InlineAsm::get(type, "", "~{memory}", /*hasSideEffects=*/true));
-}
-
 }  // namespace
 
 llvm::Value* emit_math_call(Environment& env, const ExprNode& node, const std::vector<llvm::Value*>& args) {
   llvm::Type* type = value_type(env, node.dtype, node.lanes);
   if (node.name == "worker" && args.empty()) return env.worker ? env.worker : llvm::ConstantInt::get(type, 0);
-  if (node.name == "fence" && args.empty()) return emit_fence(env);
   const auto entry = math_functions().find(node.name);
   const bool real = type->getScalarType()->isFloatTy() || type->getScalarType()->isDoubleTy();
   if (entry == math_functions().end() || entry->second.arity != args.size() || !real) {

@@ -3,6 +3,7 @@
 #include <bit>
 #include <numeric>
 
+#include "codegen/llvm/address.h"
 #include "codegen/llvm/expr_emitter.h"
 
 namespace farm::codegen {
@@ -25,7 +26,7 @@ class LinearAccess {
  public:
   LinearAccess(Environment& env, const Buffer& buffer, const BufferPlace& place, const Linear& index)
       : env_(env), ir_(env.ir), element_(memory_type(env, buffer->dtype)), bytes_(buffer->dtype == kBool ? 1 : buffer->dtype.bits / 8),
-        offsets_(index.lanes), align_(alignment(place, index)), pointer_(base_pointer(place, index)) {}
+        offsets_(index.lanes), align_(alignment(place, index)), pointer_(emit_address(env, place.pointer, index, bytes_)) {}
 
   llvm::Value* load(const Mask& mask) { return load(0, static_cast<int>(offsets_.size()), mask); }
   void store(llvm::Value* value, const Mask& mask) { store(value, 0, static_cast<int>(offsets_.size()), mask); }
@@ -35,14 +36,6 @@ class LinearAccess {
     uint64_t all = place.align.value();
     for (const auto& term : index.terms) all = std::gcd(all, static_cast<uint64_t>(std::abs(term.coefficient) * bytes_));
     return llvm::Align(std::max<uint64_t>(1, all & (~all + 1)));
-  }
-
-  /// Outer loops first, each a step of its own, so that invariant parts can be hoisted and shared.
-  llvm::Value* base_pointer(const BufferPlace& place, const Linear& index) {
-    llvm::Value* pointer = place.pointer;
-    for (const auto& term : index.terms)
-      pointer = ir_.CreateGEP(element_, pointer, emit_terms(env_, Linear{{term}, {0}}));
-    return pointer;
   }
 
   llvm::Type* vector(int count) { return count == 1 ? element_ : llvm::FixedVectorType::get(element_, count); }

@@ -64,7 +64,7 @@ llvm::Function* emit_body(const Environment& outer, const For& loop, const Captu
   values.push_back({i64, "worker"});
 
   Environment env{.module = outer.module, .ir = llvm::IRBuilder<>(outer.module.getContext()), .options = outer.options,
-                  .facts = outer.facts, .depth = 1, .problem = outer.problem};
+                  .facts = outer.facts, .problem = outer.problem};
   auto* function = make_body_function(env.module, outer.function->getName().str() + "." + loop.var->name, captures.operands, values);
   enter_body_function(env, function, captures.operands);
   size_t at = captures.operands.size();

@@ -1,9 +1,15 @@
 #include "codegen/llvm/stmt_emitter.h"
 
+#include <algorithm>
+#include <span>
+
+#include <llvm/IR/InlineAsm.h>
+
 #include "codegen/llvm/expr_emitter.h"
 #include "codegen/llvm/function_frame.h"
 #include "codegen/llvm/memory_emitter.h"
 #include "codegen/llvm/parallel_emitter.h"
+#include "codegen/llvm/transpose.h"
 
 namespace farm::codegen {
 namespace {
@@ -11,12 +17,45 @@ namespace {
 /// Larger scratch must lie in the workspace: stacks of worker threads are small on boards.
 constexpr int64_t kStackBytes = 64 << 10;
 
+bool is_fence(const Stmt& stmt) {
+  const auto* evaluate = stmt->as<Evaluate>();
+  return evaluate && evaluate->call->name == "fence";
+}
+
+/// Nothing for the machine. For the compiler every buffer in memory is another one from here on, so that what was loaded
+/// before is loaded anew instead of being kept in a register that an accumulator needs.
+void emit_fence(Environment& env) {
+  auto* pointer = env.ir.getPtrTy();
+  auto* type = llvm::FunctionType::get(pointer, {pointer}, false);
+  auto* same_pointer = llvm::InlineAsm::get(type, "", "=r,0", /*hasSideEffects=*/true);
+  for (auto& [buffer, place] : env.buffers)
+    if (buffer->scope == Scope::Global || buffer->scope == Scope::Workspace)
+      place.pointer = env.ir.CreateCall(type, same_pointer, {place.pointer});
+}
+
 class StmtEmitter {
  public:
   explicit StmtEmitter(Environment& env) : env_(env), ir_(env.ir) {}
 
   void operator()(const Seq& seq) {
-    for (const auto& stmt : seq.stmts) emit_stmt(env_, stmt);
+    const std::span<const Stmt> stmts = seq.stmts;
+    const bool fenced = std::ranges::any_of(stmts, is_fence);
+    const auto places = fenced ? env_.buffers : decltype(env_.buffers){};
+    for (size_t at = 0; at < stmts.size();) {
+      if (is_fence(stmts[at])) {
+        emit_fence(env_);
+        ++at;
+        continue;
+      }
+      const size_t run = strided_run(env_, stmts.subspan(at));
+      if (run < 2) {
+        emit_stmt(env_, stmts[at++]);
+        continue;
+      }
+      emit_strided_run(env_, stmts.subspan(at, run));
+      at += run;
+    }
+    if (fenced) env_.buffers = places;  // what a fence made is known in this sequence only
   }
 
   void operator()(const For& loop) {
@@ -80,7 +119,7 @@ class StmtEmitter {
 
   void run_once(const For& loop) {
     env_.vars[loop.var] = ir_.getInt64(0);
-    env_.facts.bind(loop.var, Interval::point(0), env_.depth);
+    env_.facts.bind(loop.var, Interval::point(0), 0);
     emit_stmt(env_, loop.body);
   }
 
@@ -105,6 +144,7 @@ void emit_loop(Environment& env, const Var& var, llvm::Value* begin, llvm::Value
                const Stmt& body) {
   auto& ir = env.ir;
   auto* loop = llvm::BasicBlock::Create(ir.getContext(), var->name, env.function);
+  auto* inside = llvm::BasicBlock::Create(ir.getContext(), var->name + ".body", env.function);
   auto* after = llvm::BasicBlock::Create(ir.getContext(), var->name + ".end", env.function);
   auto* before = ir.GetInsertBlock();
   if (surely_runs) ir.CreateBr(loop);
@@ -113,10 +153,13 @@ void emit_loop(Environment& env, const Var& var, llvm::Value* begin, llvm::Value
   ir.SetInsertPoint(loop);
   auto* counter = ir.CreatePHI(ir.getInt64Ty(), 2, var->name);
   counter->addIncoming(begin, before);
+  ir.CreateBr(inside);
+  ir.SetInsertPoint(inside);
   env.vars[var] = counter;
-  env.facts.bind(var, range, ++env.depth);
+  env.facts.bind(var, range, static_cast<int>(env.frames.size()));
+  env.frames.push_back({.block = loop});
   emit_stmt(env, body);
-  --env.depth;
+  env.frames.pop_back();
 
   llvm::Value* next = ir.CreateAdd(counter, ir.getInt64(1), "", true, true);
   counter->addIncoming(next, ir.GetInsertBlock());
