@@ -16,7 +16,8 @@ namespace farm {
 /// Raised whenever the meaning of a column changes; stored with a saved model.
 inline constexpr int kFeatureVersion = 1;
 
-/// Features of one program: one row a store, all rows of equal width (`feature_names().size()`).
+/// Features of one program: one row a store, all rows of equal width (`feature_names().size()` for nests; a model takes
+/// any width, as long as it stays the same). Column 0 is the row's weight: the heaviest row speaks for the program.
 using FeatureRows = std::vector<std::vector<float>>;
 const std::vector<std::string>& feature_names();
 

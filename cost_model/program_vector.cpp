@@ -7,11 +7,11 @@
 
 namespace farm {
 
-std::vector<float> program_vector(const FeatureRows& rows) {
-  const size_t width = feature_names().size();
+std::vector<float> program_vector(const FeatureRows& rows, size_t width) {
   std::vector<float> all(2 * width, 0.0f);
   if (rows.empty()) return all;
   const auto heaviest = std::ranges::max_element(rows, {}, [](const auto& row) { return row[kWorkColumn]; });
+  FARM_ASSERT(heaviest->size() == width, "a row of ", heaviest->size(), " columns among rows of ", width);
   std::ranges::copy(*heaviest, all.begin());
   // Columns are logarithms of 1 + x: they are added as x, so that two equal stores count as one of twice the size.
   for (auto row = rows.begin(); row != rows.end(); ++row)

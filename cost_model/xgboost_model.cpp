@@ -113,6 +113,52 @@ std::vector<float> pick(const std::vector<std::vector<float>>& rows, const std::
   return dense;
 }
 
+// What a model reads of a program's vector.
+struct Layout {
+  size_t width = 0;  ///< of a row
+  std::vector<uint32_t> columns;
+};
+
+std::string header_of(const Layout& layout) {
+  std::vector<std::string> columns;
+  columns.reserve(layout.columns.size());
+  for (uint32_t c : layout.columns) columns.push_back(std::to_string(c));
+  return std::string(kMagic) + "\nfeatures=" + std::to_string(kFeatureVersion) +
+         "\nwidth=" + std::to_string(layout.width) + "\ncolumns=" + join(columns, ",") + "\n\n";
+}
+
+std::map<std::string, std::string> header_fields(std::string_view head) {
+  std::map<std::string, std::string> fields;
+  for (const std::string& line : split(head, '\n'))
+    if (const size_t equals = line.find('='); equals != line.npos)
+      fields[line.substr(0, equals)] = line.substr(equals + 1);
+  return fields;
+}
+
+Result<Layout> read_header(std::string_view head) {
+  auto fields = header_fields(head);
+  if (parse_int(fields["features"]) != kFeatureVersion)
+    return fail(ErrorCode::InvalidArgument, "cost model: the file is of feature version ",
+                printable(fields["features"]), "; this program reads version ", kFeatureVersion,
+                ", so train a new model");
+  const int64_t width = parse_int(fields["width"]).value_or(0);
+  Layout layout{static_cast<size_t>(width), {}};
+  for (const std::string& word : split(fields["columns"], ',')) {
+    const auto column = parse_int(word);
+    if (!column || *column < 0 || *column >= 2 * width)
+      return fail(ErrorCode::Corrupt, "cost model: the file names column ", printable(word), " of ", 2 * width);
+    layout.columns.push_back(static_cast<uint32_t>(*column));
+  }
+  if (layout.columns.empty()) return fail(ErrorCode::Corrupt, "cost model: the file names no columns");
+  return layout;
+}
+
+size_t row_width(std::span<const Example> examples) {
+  for (const Example& example : examples)
+    if (!example.features.empty()) return example.features.front().size();
+  return 1;
+}
+
 class XgboostModel final : public CostModel {
  public:
   explicit XgboostModel(uint64_t seed) : seed_(std::to_string(seed % (uint64_t{1} << 31))) {}
@@ -120,10 +166,11 @@ class XgboostModel final : public CostModel {
   Status fit(std::span<const Example> examples) override {
     if (examples.empty()) return fail(ErrorCode::InvalidArgument, "cost model: no examples to learn from");
     std::vector<std::vector<float>> rows;
-    for (const Example& example : examples) rows.push_back(program_vector(example.features));
-    std::vector<uint32_t> columns = varying_columns(rows);
+    Layout layout{row_width(examples), {}};
+    for (const Example& example : examples) rows.push_back(program_vector(example.features, layout.width));
+    layout.columns = varying_columns(rows);
     const std::vector<float> shares = throughput_shares(examples);
-    FARM_TRY(Matrix matrix, Matrix::open(pick(rows, columns), rows.size(), columns.size()));
+    FARM_TRY(Matrix matrix, Matrix::open(pick(rows, layout.columns), rows.size(), layout.columns.size()));
     FARM_CHECK(
         checked(XGDMatrixSetFloatInfo(matrix.handle(), "label", shares.data(), shares.size()), "to take labels"));
     FARM_TRY(Booster booster, Booster::open(matrix.handle()));
@@ -131,7 +178,7 @@ class XgboostModel final : public CostModel {
     for (int round = 0; round < kRounds; ++round)
       FARM_CHECK(checked(XGBoosterUpdateOneIter(booster.handle(), round, matrix.handle()), "to learn"));
     booster_ = std::make_unique<Booster>(std::move(booster));
-    columns_ = std::move(columns);
+    layout_ = std::move(layout);
     return {};
   }
 
@@ -141,8 +188,8 @@ class XgboostModel final : public CostModel {
     std::vector<double> scores(programs.size(), 0.0);
     if (!trained() || programs.empty()) return scores;
     std::vector<std::vector<float>> rows;
-    for (const FeatureRows& program : programs) rows.push_back(program_vector(program));
-    const auto matrix = Matrix::open(pick(rows, columns_), rows.size(), columns_.size());
+    for (const FeatureRows& program : programs) rows.push_back(program_vector(program, layout_.width));
+    const auto matrix = Matrix::open(pick(rows, layout_.columns), rows.size(), layout_.columns.size());
     if (!matrix) return scores;
     bst_ulong length = 0;
     const float* values = nullptr;
@@ -157,7 +204,7 @@ class XgboostModel final : public CostModel {
     const char* model = nullptr;
     FARM_CHECK(
         checked(XGBoosterSaveModelToBuffer(booster_->handle(), R"({"format":"ubj"})", &length, &model), "to save"));
-    const std::string head = header();
+    const std::string head = header_of(layout_);
     std::vector<std::byte> bytes(head.size() + length);
     std::memcpy(bytes.data(), head.data(), head.size());
     std::memcpy(bytes.data() + head.size(), model, length);
@@ -168,14 +215,14 @@ class XgboostModel final : public CostModel {
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     const size_t end = text.find("\n\n");
     if (!text.starts_with(kMagic) || end == text.npos) return fail(ErrorCode::Corrupt, "cost model: not a model file");
-    FARM_TRY(std::vector<uint32_t> columns, read_header(text.substr(0, end)));
+    FARM_TRY(Layout layout, read_header(text.substr(0, end)));
     const std::string_view model = text.substr(end + 2);
     FARM_TRY(Booster booster, Booster::open(nullptr));
     FARM_CHECK(booster.set("nthread", "1"));
     FARM_CHECK(booster.set("verbosity", "0"));
     FARM_CHECK(checked(XGBoosterLoadModelFromBuffer(booster.handle(), model.data(), model.size()), "to load"));
     booster_ = std::make_unique<Booster>(std::move(booster));
-    columns_ = std::move(columns);
+    layout_ = std::move(layout);
     return {};
   }
 
@@ -185,38 +232,9 @@ class XgboostModel final : public CostModel {
     return booster.set("seed", seed_.c_str());
   }
 
-  std::string header() const {
-    std::vector<std::string> columns;
-    columns.reserve(columns_.size());
-    for (uint32_t c : columns_) columns.push_back(std::to_string(c));
-    return std::string(kMagic) + "\nfeatures=" + std::to_string(kFeatureVersion) + "\ncolumns=" + join(columns, ",") +
-           "\n\n";
-  }
-
-  static Result<std::vector<uint32_t>> read_header(std::string_view head) {
-    std::map<std::string, std::string> fields;
-    for (const std::string& line : split(head, '\n'))
-      if (const size_t equals = line.find('='); equals != line.npos)
-        fields[line.substr(0, equals)] = line.substr(equals + 1);
-    const auto version = parse_int(fields["features"]);
-    if (version != kFeatureVersion)
-      return fail(ErrorCode::InvalidArgument, "cost model: the file is of feature version ",
-                  printable(fields["features"]), "; this program reads version ", kFeatureVersion,
-                  ", so train a new model");
-    std::vector<uint32_t> columns;
-    for (const std::string& word : split(fields["columns"], ',')) {
-      const auto column = parse_int(word);
-      if (!column || *column < 0 || *column >= static_cast<int64_t>(2 * feature_names().size()))
-        return fail(ErrorCode::Corrupt, "cost model: the file names column ", printable(word), ", which is none");
-      columns.push_back(static_cast<uint32_t>(*column));
-    }
-    if (columns.empty()) return fail(ErrorCode::Corrupt, "cost model: the file names no columns");
-    return columns;
-  }
-
   std::string seed_;
   std::unique_ptr<Booster> booster_;
-  std::vector<uint32_t> columns_;
+  Layout layout_;
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <limits>
 
+#include "tuner/choice_features.h"
+
 namespace farm {
 namespace {
 
@@ -60,18 +62,21 @@ void Guide::learn(const SearchState& state) {
   if (records != fitted_) fit(state, records);
 }
 
+std::vector<double> Guide::screen(const ScheduleSpace& space, const std::vector<Candidate>& candidates) const {
+  std::vector<FeatureRows> choices;
+  choices.reserve(candidates.size());
+  for (const Candidate& candidate : candidates) choices.push_back(choice_features(space, candidate));
+  return choice_model_->predict(choices);
+}
+
 std::vector<double> Guide::score(const ScheduleSpace& space, const std::vector<Candidate>& candidates) {
-  std::vector<double> scores(candidates.size(), std::numeric_limits<double>::lowest());
-  std::vector<FeatureRows> programs;
-  std::vector<size_t> owner;
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    const FeatureRows& rows = features(space, candidates[i]);
-    if (rows.empty()) continue;
-    programs.push_back(rows);
-    owner.push_back(i);
-  }
-  const std::vector<double> predicted = model_->predict(programs);
-  for (size_t i = 0; i < owner.size(); ++i) scores[owner[i]] = predicted[i];
+  std::vector<FeatureRows> nests;
+  nests.reserve(candidates.size());
+  for (const Candidate& candidate : candidates) nests.push_back(features(space, candidate));
+  const std::vector<double> by_nest = nest_model_->predict(nests);
+  std::vector<double> scores = screen(space, candidates);
+  for (size_t i = 0; i < candidates.size(); ++i)
+    scores[i] = nests[i].empty() ? std::numeric_limits<double>::lowest() : (scores[i] + by_nest[i]) / 2;
   return scores;
 }
 
@@ -101,12 +106,13 @@ void Guide::judge_arrivals(const SearchState& state) {
   const std::vector<Known>& known = state.known;
   if (ready()) {
     std::vector<Candidate> arrived;
-    for (size_t i = std::max(judged_, fitted_); i < known.size(); ++i) arrived.push_back(known[i].candidate);
-    const std::vector<double> scores = score(state.space, arrived);
-    for (size_t i = 0; i < arrived.size(); ++i) {
-      predicted_.push_back(std::max(0.0, scores[i]) / best_ns_);  // a speed: comparable between models
-      latency_ns_.push_back(known[known.size() - arrived.size() + i].latency_ns);
-    }
+    for (size_t i = std::max(judged_, fitted_); i < known.size(); ++i)
+      if (state.space.contains(known[i].candidate)) {
+        arrived.push_back(known[i].candidate);
+        latency_ns_.push_back(known[i].latency_ns);
+      }
+    // As a speed, which is comparable between models whose best differs.
+    for (const double score : this->score(state.space, arrived)) predicted_.push_back(std::max(0.0, score) / best_ns_);
   }
   judged_ = known.size();
 }
@@ -114,17 +120,20 @@ void Guide::judge_arrivals(const SearchState& state) {
 void Guide::fit(const SearchState& state, size_t records) {
   fitted_ = records;
   if (working(state.known, records) < kLeastWorking) return;
-  std::vector<Example> examples;
+  std::vector<Example> by_choice, by_nest;
   best_ns_ = std::numeric_limits<double>::infinity();
   for (const size_t i : lessons(state.known, records)) {
     const Known& known = state.known[i];
-    const FeatureRows& rows = features(state.space, known.candidate);
-    if (rows.empty()) continue;  // of an older template: says nothing about this space
-    examples.push_back({rows, known.latency_ns, {}});
+    const FeatureRows& nest = features(state.space, known.candidate);
+    if (nest.empty()) continue;  // of an older template: says nothing about this space
+    by_choice.push_back({choice_features(state.space, known.candidate), known.latency_ns, {}});
+    by_nest.push_back({nest, known.latency_ns, {}});
     if (known.latency_ns > 0) best_ns_ = std::min(best_ns_, known.latency_ns);
   }
-  auto model = make_xgboost_model(state.seed);
-  if (model->fit(examples)) model_ = std::move(model);
+  auto choice_model = make_xgboost_model(state.seed), nest_model = make_xgboost_model(state.seed);
+  if (!choice_model->fit(by_choice) || !nest_model->fit(by_nest)) return;
+  choice_model_ = std::move(choice_model);
+  nest_model_ = std::move(nest_model);
 }
 
 const FeatureRows& Guide::features(const ScheduleSpace& space, const Candidate& candidate) {
