@@ -140,7 +140,9 @@ TEST_CASE("a kernel that exits, forks, kills or takes all memory is one failed m
   CHECK(measure("exit_run").detail == "the process ended with code 0 instead of returning");
   CHECK(measure("fork_run").outcome != Outcome::Ok);
   CHECK(measure("kill_run").outcome != Outcome::Ok);
+#if !defined(__SANITIZE_ADDRESS__)  // its shadow memory forbids the limit that stops this one
   CHECK(measure("hog_run").detail == "hog_run returned 12");
+#endif
   CHECK(measure("good_run").outcome == Outcome::Ok);
 }
 #endif
