@@ -1,5 +1,7 @@
 #include "codegen/llvm/address.h"
 
+#include <llvm/IR/InlineAsm.h>
+
 #include "codegen/llvm/expr_emitter.h"
 
 namespace farm::codegen {
@@ -40,6 +42,17 @@ llvm::Value* step_in_frame(Frame& frame, llvm::Value* pointer, llvm::Value* inde
   return known;
 }
 
+/// The same pointer; but the compiler cannot know that, so what was loaded through it before the fence is loaded anew
+/// instead of being kept in a register that an accumulator needs.
+llvm::Value* behind_fence(Environment& env, llvm::Value* pointer) {
+  auto& known = env.behind_fences[{pointer, env.ir.GetInsertBlock(), env.fence}];
+  if (known == nullptr) {
+    auto* type = llvm::FunctionType::get(env.ir.getPtrTy(), {env.ir.getPtrTy()}, false);
+    known = env.ir.CreateCall(type, llvm::InlineAsm::get(type, "", "=r,0", /*hasSideEffects=*/true), {pointer});
+  }
+  return known;
+}
+
 }  // namespace
 
 llvm::Value* emit_address(Environment& env, llvm::Value* base, const Linear& index, int64_t bytes) {
@@ -55,7 +68,7 @@ llvm::Value* emit_address(Environment& env, llvm::Value* base, const Linear& ind
       pointer = step(env.ir, pointer, atom, term.coefficient * bytes);
     }
   }
-  return pointer;
+  return env.fence == 0 || llvm::isa<llvm::AllocaInst>(base) ? pointer : behind_fence(env, pointer);
 }
 
 }  // namespace farm::codegen

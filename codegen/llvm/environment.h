@@ -45,6 +45,9 @@ struct Environment {
   std::unordered_map<Buffer, BufferPlace> buffers;
   IndexFacts facts;
   std::vector<Frame> frames;
+  int fence = 0;   ///< the fence before the current statement; 0: none. See behind_fence
+  int fences = 0;  ///< so far in this function
+  std::map<std::tuple<llvm::Value*, llvm::BasicBlock*, int>, llvm::Value*> behind_fences;
   std::optional<std::string>& problem;  ///< the first construct that has no code; emission goes on with poison
 
   void report(const std::string& what) {

@@ -1,9 +1,6 @@
 #include "codegen/llvm/stmt_emitter.h"
 
-#include <algorithm>
 #include <span>
-
-#include <llvm/IR/InlineAsm.h>
 
 #include "codegen/llvm/expr_emitter.h"
 #include "codegen/llvm/function_frame.h"
@@ -22,28 +19,16 @@ bool is_fence(const Stmt& stmt) {
   return evaluate && evaluate->call->name == "fence";
 }
 
-/// Nothing for the machine. For the compiler every buffer in memory is another one from here on, so that what was loaded
-/// before is loaded anew instead of being kept in a register that an accumulator needs.
-void emit_fence(Environment& env) {
-  auto* pointer = env.ir.getPtrTy();
-  auto* type = llvm::FunctionType::get(pointer, {pointer}, false);
-  auto* same_pointer = llvm::InlineAsm::get(type, "", "=r,0", /*hasSideEffects=*/true);
-  for (auto& [buffer, place] : env.buffers)
-    if (buffer->scope == Scope::Global || buffer->scope == Scope::Workspace)
-      place.pointer = env.ir.CreateCall(type, same_pointer, {place.pointer});
-}
-
 class StmtEmitter {
  public:
   explicit StmtEmitter(Environment& env) : env_(env), ir_(env.ir) {}
 
   void operator()(const Seq& seq) {
     const std::span<const Stmt> stmts = seq.stmts;
-    const bool fenced = std::ranges::any_of(stmts, is_fence);
-    const auto places = fenced ? env_.buffers : decltype(env_.buffers){};
+    const int fence_around = env_.fence;
     for (size_t at = 0; at < stmts.size();) {
       if (is_fence(stmts[at])) {
-        emit_fence(env_);
+        env_.fence = ++env_.fences;
         ++at;
         continue;
       }
@@ -55,7 +40,7 @@ class StmtEmitter {
       emit_strided_run(env_, stmts.subspan(at, run));
       at += run;
     }
-    if (fenced) env_.buffers = places;  // what a fence made is known in this sequence only
+    env_.fence = fence_around;
   }
 
   void operator()(const For& loop) {
