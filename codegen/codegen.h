@@ -28,10 +28,10 @@ std::unique_ptr<Backend> make_llvm_backend();
 ///   int    NAME_prepack(constants..., packed)
 ///   int    NAME_run(inputs..., packed, out)      `packed` is left out when there are no constants
 /// Tensors are dense and row-major, aligned to their elements. 0 is success, 1 means out of memory. Calls keep no state
-/// but the library's own pool of `threads` threads, made at the first one; any thread may call at any time, and who finds
-/// the pool busy runs alone.
+/// but the library's own pool of `threads` threads, made at the first one; any thread may call at any time, and who
+/// finds the pool busy runs alone.
 struct LibraryOptions {
-  std::string name;                   ///< a C identifier
+  std::string name;  ///< a C identifier
   int threads = 1;
   std::vector<std::string> operands;  ///< buffer names in the task's order; empty: inputs, then constants
   std::string comment;                ///< goes into the header: task, schedule, record; may have several lines

@@ -51,8 +51,9 @@ TEST_CASE("what a build costs, by its steps", "[slow]") {
         const Cost cost = once(program->lowered, space->target());
         if (cost.total() < least.total()) least = cost;
       }
-      std::cout << op << " " << candidate.text() << ": " << least.total() << " ms of CPU (emit " << least.emit << ", passes "
-                << least.passes << ", object " << least.object << ", link " << least.link << ")" << std::endl;
+      std::cout << op << " " << candidate.text() << ": " << least.total() << " ms of CPU (emit " << least.emit
+                << ", passes " << least.passes << ", object " << least.object << ", link " << least.link << ")"
+                << std::endl;
     }
   }
 }

@@ -16,10 +16,14 @@ struct Relation {
 
 Relation relation(ExprKind kind) {
   switch (kind) {
-    case ExprKind::Eq: return {Predicate::FCMP_OEQ, Predicate::ICMP_EQ, Predicate::ICMP_EQ};
-    case ExprKind::Ne: return {Predicate::FCMP_UNE, Predicate::ICMP_NE, Predicate::ICMP_NE};
-    case ExprKind::Lt: return {Predicate::FCMP_OLT, Predicate::ICMP_SLT, Predicate::ICMP_ULT};
-    default: return {Predicate::FCMP_OLE, Predicate::ICMP_SLE, Predicate::ICMP_ULE};
+    case ExprKind::Eq:
+      return {Predicate::FCMP_OEQ, Predicate::ICMP_EQ, Predicate::ICMP_EQ};
+    case ExprKind::Ne:
+      return {Predicate::FCMP_UNE, Predicate::ICMP_NE, Predicate::ICMP_NE};
+    case ExprKind::Lt:
+      return {Predicate::FCMP_OLT, Predicate::ICMP_SLT, Predicate::ICMP_ULT};
+    default:
+      return {Predicate::FCMP_OLE, Predicate::ICMP_SLE, Predicate::ICMP_ULE};
   }
 }
 
@@ -43,7 +47,8 @@ std::optional<bool> decided(ExprKind kind, Interval value) {
 
 /// terms + lane REL 0, as lane REL -terms in 32 bits: half the registers of 64-bit lanes. The terms are clamped first,
 /// far outside of any lane constant, which changes no outcome.
-llvm::Value* compare_lanes(Environment& env, Predicate predicate, llvm::Value* terms, const std::vector<int64_t>& lanes) {
+llvm::Value* compare_lanes(Environment& env, Predicate predicate, llvm::Value* terms,
+                           const std::vector<int64_t>& lanes) {
   constexpr int64_t kLimit = 1 << 30;
   auto& ir = env.ir;
   llvm::Value* bound = ir.CreateNSWSub(ir.getInt64(0), terms);

@@ -1,10 +1,10 @@
 // The steps from a lowered module to machine code, shared by kernels, libraries and listings.
 #pragma once
-#include <memory>
-
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
+
+#include <memory>
 
 #include "codegen/codegen.h"
 #include "codegen/llvm/environment.h"

@@ -21,9 +21,7 @@ llvm::Type* vector_of(llvm::Type* element, int lanes) {
 
 }  // namespace
 
-llvm::Type* value_type(Environment& env, DType dtype, int lanes) {
-  return vector_of(element_type(env, dtype), lanes);
-}
+llvm::Type* value_type(Environment& env, DType dtype, int lanes) { return vector_of(element_type(env, dtype), lanes); }
 
 llvm::Type* memory_type(Environment& env, DType dtype, int lanes) {
   return vector_of(dtype == kBool ? env.ir.getInt8Ty() : element_type(env, dtype), lanes);

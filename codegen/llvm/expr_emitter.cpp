@@ -17,10 +17,14 @@ bool has_load(const Expr& expr) {
 
 bool is_zero(const Expr& expr) {
   switch (expr->kind) {
-    case ExprKind::IntImm: return expr->int_value == 0;
-    case ExprKind::FloatImm: return expr->float_value == 0;
-    case ExprKind::Broadcast: return is_zero(expr->args[0]);
-    default: return false;
+    case ExprKind::IntImm:
+      return expr->int_value == 0;
+    case ExprKind::FloatImm:
+      return expr->float_value == 0;
+    case ExprKind::Broadcast:
+      return is_zero(expr->args[0]);
+    default:
+      return false;
   }
 }
 
@@ -34,45 +38,66 @@ class ExprEmitter {
     if (expr->lanes > 1 && expr->dtype == kInt64 && !is_scalar_of_vector(expr))
       if (const auto linear = env_.facts.linear(expr)) return emit_lanes(*linear);
     switch (expr->kind) {
-      case ExprKind::IntImm: return emit_int(*expr);
-      case ExprKind::FloatImm: return llvm::ConstantFP::get(type(*expr), expr->float_value);
-      case ExprKind::Var: return emit_var(*expr);
+      case ExprKind::IntImm:
+        return emit_int(*expr);
+      case ExprKind::FloatImm:
+        return llvm::ConstantFP::get(type(*expr), expr->float_value);
+      case ExprKind::Var:
+        return emit_var(*expr);
       case ExprKind::Add:
-      case ExprKind::Sub: return emit_sum(*expr);
+      case ExprKind::Sub:
+        return emit_sum(*expr);
       case ExprKind::Mul:
-      case ExprKind::Div: return emit_product(*expr);
-      case ExprKind::FloorDiv: return emit_division(*expr).quotient;
-      case ExprKind::FloorMod: return emit_division(*expr).remainder;
+      case ExprKind::Div:
+        return emit_product(*expr);
+      case ExprKind::FloorDiv:
+        return emit_division(*expr).quotient;
+      case ExprKind::FloorMod:
+        return emit_division(*expr).remainder;
       case ExprKind::Min:
-      case ExprKind::Max: return emit_extreme(*expr);
+      case ExprKind::Max:
+        return emit_extreme(*expr);
       case ExprKind::Eq:
       case ExprKind::Ne:
       case ExprKind::Lt:
       case ExprKind::Le:
       case ExprKind::And:
       case ExprKind::Or:
-      case ExprKind::Not: return mask_value(ir_, condition(expr), expr->lanes);
-      case ExprKind::Select: return emit_select(*expr);
-      case ExprKind::Cast: return emit_cast(*expr);
-      case ExprKind::Load: return emit_masked_load(*expr);
-      case ExprKind::Call: return emit_call(*expr);
-      case ExprKind::Ramp: return emit_ramp(*expr);
-      case ExprKind::Broadcast: return emit_broadcast(*expr);
+      case ExprKind::Not:
+        return mask_value(ir_, condition(expr), expr->lanes);
+      case ExprKind::Select:
+        return emit_select(*expr);
+      case ExprKind::Cast:
+        return emit_cast(*expr);
+      case ExprKind::Load:
+        return emit_masked_load(*expr);
+      case ExprKind::Call:
+        return emit_call(*expr);
+      case ExprKind::Ramp:
+        return emit_ramp(*expr);
+      case ExprKind::Broadcast:
+        return emit_broadcast(*expr);
     }
     FARM_ASSERT(false, "expression kind ", static_cast<int>(expr->kind));
   }
 
   Mask condition(const Expr& expr) {
     switch (expr->kind) {
-      case ExprKind::And: return both(ir_, condition(expr->args[0]), condition(expr->args[1]));
-      case ExprKind::Not: return opposite(ir_, condition(expr->args[0]));
-      case ExprKind::Or: return either(*expr);
-      case ExprKind::Broadcast: return ExprEmitter(env_, scalar_predicate(expr->args[0])).condition(expr->args[0]);
-      case ExprKind::IntImm: return expr->int_value ? Mask{} : Mask{ir_.getFalse(), nullptr};
+      case ExprKind::And:
+        return both(ir_, condition(expr->args[0]), condition(expr->args[1]));
+      case ExprKind::Not:
+        return opposite(ir_, condition(expr->args[0]));
+      case ExprKind::Or:
+        return either(*expr);
+      case ExprKind::Broadcast:
+        return ExprEmitter(env_, scalar_predicate(expr->args[0])).condition(expr->args[0]);
+      case ExprKind::IntImm:
+        return expr->int_value ? Mask{} : Mask{ir_.getFalse(), nullptr};
       case ExprKind::Eq:
       case ExprKind::Ne:
       case ExprKind::Lt:
-      case ExprKind::Le: return emit_compare(env_, *expr, predicate_);
+      case ExprKind::Le:
+        return emit_compare(env_, *expr, predicate_);
       default: {
         llvm::Value* value = emit(expr);
         return expr->lanes == 1 ? Mask{value, nullptr} : Mask{nullptr, value};
@@ -199,7 +224,8 @@ class ExprEmitter {
       return from.is_float() ? ir_.CreateFCmpUNE(value, zero) : ir_.CreateICmpNE(value, zero);
     }
     if (from.is_float() && to.is_float()) return ir_.CreateFPCast(value, target);
-    if (from.is_float()) return to.kind == DTypeKind::UInt ? ir_.CreateFPToUI(value, target) : ir_.CreateFPToSI(value, target);
+    if (from.is_float())
+      return to.kind == DTypeKind::UInt ? ir_.CreateFPToUI(value, target) : ir_.CreateFPToSI(value, target);
     const bool is_unsigned = from.kind == DTypeKind::UInt;
     if (to.is_float()) return is_unsigned ? ir_.CreateUIToFP(value, target) : ir_.CreateSIToFP(value, target);
     return ir_.CreateIntCast(value, target, !is_unsigned);
@@ -222,7 +248,8 @@ class ExprEmitter {
     for (int i = 0; i < node.lanes; ++i) steps[i] = static_cast<uint64_t>(i);
     llvm::Value* base = ir_.CreateVectorSplat(node.lanes, emit_scalar(node.args[0]));
     llvm::Value* stride = ir_.CreateVectorSplat(node.lanes, emit_scalar(node.args[1]));
-    llvm::Value* lane = ir_.CreateIntCast(llvm::ConstantDataVector::get(ir_.getContext(), steps), stride->getType(), true);
+    llvm::Value* lane =
+        ir_.CreateIntCast(llvm::ConstantDataVector::get(ir_.getContext(), steps), stride->getType(), true);
     return ir_.CreateAdd(base, ir_.CreateMul(stride, lane));
   }
 

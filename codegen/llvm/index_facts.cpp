@@ -40,8 +40,7 @@ Interval divided(Interval a, int64_t divisor) {
 /// Splits into a part whose every coefficient `divisor` divides and the rest, which keeps the constants.
 std::pair<Linear, Linear> split_multiples(const Linear& value, int64_t divisor) {
   Linear multiples{{}, std::vector<int64_t>(value.lanes.size(), 0)}, rest{{}, value.lanes};
-  for (const auto& term : value.terms)
-    (term.coefficient % divisor == 0 ? multiples : rest).terms.push_back(term);
+  for (const auto& term : value.terms) (term.coefficient % divisor == 0 ? multiples : rest).terms.push_back(term);
   return {multiples, rest};
 }
 
@@ -55,8 +54,8 @@ void add_term(Linear& sum, Linear::Term term) {
   const auto same = std::find_if(sum.terms.begin(), sum.terms.end(),
                                  [&](const auto& other) { return same_atom(other.atom, term.atom); });
   if (same == sum.terms.end()) {
-    const auto place = std::find_if(sum.terms.begin(), sum.terms.end(),
-                                    [&](const auto& other) { return other.depth > term.depth; });
+    const auto place =
+        std::find_if(sum.terms.begin(), sum.terms.end(), [&](const auto& other) { return other.depth > term.depth; });
     sum.terms.insert(place, std::move(term));
   } else if ((same->coefficient += term.coefficient) == 0) {
     sum.terms.erase(same);
@@ -113,11 +112,16 @@ Interval IndexFacts::interval(const Linear& linear) const {
 Interval IndexFacts::interval(const Expr& expr) const {
   const auto arg = [&](int i) { return interval(expr->args[i]); };
   switch (expr->kind) {
-    case ExprKind::IntImm: return Interval::point(expr->int_value);
-    case ExprKind::Var: return range_of(expr->var);
-    case ExprKind::Add: return sum(arg(0), arg(1));
-    case ExprKind::Sub: return sum(arg(0), scaled(arg(1), -1));
-    case ExprKind::Mul: return product(arg(0), arg(1));
+    case ExprKind::IntImm:
+      return Interval::point(expr->int_value);
+    case ExprKind::Var:
+      return range_of(expr->var);
+    case ExprKind::Add:
+      return sum(arg(0), arg(1));
+    case ExprKind::Sub:
+      return sum(arg(0), scaled(arg(1), -1));
+    case ExprKind::Mul:
+      return product(arg(0), arg(1));
     case ExprKind::Min: {
       const Interval a = arg(0), b = arg(1);
       return {std::min(a.low, b.low), std::min(a.high, b.high)};
@@ -140,9 +144,12 @@ Interval IndexFacts::interval(const Expr& expr) const {
       const Interval a = arg(0);
       return a.low >= 0 && a.high < *divisor ? a : Interval{0, *divisor - 1};
     }
-    case ExprKind::Broadcast: return arg(0);
-    case ExprKind::Ramp: return sum(arg(0), product(arg(1), {0, expr->lanes - 1}));
-    default: return {};
+    case ExprKind::Broadcast:
+      return arg(0);
+    case ExprKind::Ramp:
+      return sum(arg(0), product(arg(1), {0, expr->lanes - 1}));
+    default:
+      return {};
   }
 }
 
@@ -176,7 +183,8 @@ std::optional<Linear> IndexFacts::linear(const Expr& expr) const {
     return Linear{{{expr, 1, depth(expr)}}, {0}};
   };
   switch (expr->kind) {
-    case ExprKind::IntImm: return Linear{{}, std::vector<int64_t>(width, expr->int_value)};
+    case ExprKind::IntImm:
+      return Linear{{}, std::vector<int64_t>(width, expr->int_value)};
     case ExprKind::Var: {
       const Interval range = range_of(expr->var);
       return range.low == range.high ? Linear{{}, std::vector<int64_t>(width, range.low)} : opaque();
@@ -216,7 +224,8 @@ std::optional<Linear> IndexFacts::linear(const Expr& expr) const {
       if (!scalar) return std::nullopt;
       return Linear{std::move(scalar->terms), std::vector<int64_t>(width, scalar->lanes[0])};
     }
-    default: return opaque();
+    default:
+      return opaque();
   }
 }
 

@@ -28,7 +28,8 @@ std::vector<int32_t> run_ints(int64_t n, const std::function<Expr(Expr)>& body) 
 
 TEST_CASE("a vector add with a masked tail adds every element and touches nothing beyond") {
   constexpr int64_t n = 21;
-  const Buffer a = make_buffer("a", kFloat32, {n}), b = make_buffer("b", kFloat32, {n}), out = make_buffer("out", kFloat32, {n});
+  const Buffer a = make_buffer("a", kFloat32, {n}), b = make_buffer("b", kFloat32, {n}),
+               out = make_buffer("out", kFloat32, {n});
   const Var i = make_var("i");
   const Expr index = lanes8(var_expr(i) * 8);
   const Expr mask = less(index, broadcast(int_imm(n), 8));
@@ -37,7 +38,8 @@ TEST_CASE("a vector add with a masked tail adds every element and touches nothin
 
   // The tensors end where a page ends and the next one may not be touched.
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  auto* memory = static_cast<std::byte*>(mmap(nullptr, 6 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  auto* memory =
+      static_cast<std::byte*>(mmap(nullptr, 6 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   REQUIRE(memory != MAP_FAILED);
   float* tensors[3];
   for (int t = 0; t < 3; ++t) {
@@ -92,7 +94,8 @@ TEST_CASE("division rounds down, whatever the signs") {
   const auto remainders = run_ints(41, [](Expr i) { return floor_mod(i - 20, int_imm(6)); });
   const auto by_negative = run_ints(41, [](Expr i) { return floor_div(i - 20, int_imm(-6)); });
   const auto rest_of_negative = run_ints(41, [](Expr i) { return floor_mod(i - 20, int_imm(-6)); });
-  const auto non_negative = run_ints(41, [](Expr i) { return floor_div(i, int_imm(8)) * 100 + floor_mod(i, int_imm(8)); });
+  const auto non_negative =
+      run_ints(41, [](Expr i) { return floor_div(i, int_imm(8)) * 100 + floor_mod(i, int_imm(8)); });
   for (int i = 0; i < 41; ++i) {
     const int x = i - 20;
     CHECK(quotients[i] == static_cast<int>(std::floor(x / 6.0)));
@@ -123,7 +126,8 @@ TEST_CASE("vector indices of any shape read and write the right elements") {
       {lanes8(var_expr(i) * 5, 2), [](int64_t i, int64_t l) { return i * 5 + 2 * l; }},
       {lanes8(var_expr(i) + 1, 3), [](int64_t i, int64_t l) { return i + 1 + 3 * l; }},
       {lanes8(var_expr(i), 7), [](int64_t i, int64_t l) { return i + 7 * l; }},
-      {floor_div(lane, eights(int_imm(4))) * eights(int_imm(20)) + floor_mod(lane, eights(int_imm(4))) + eights(var_expr(i)),
+      {floor_div(lane, eights(int_imm(4))) * eights(int_imm(20)) + floor_mod(lane, eights(int_imm(4))) +
+           eights(var_expr(i)),
        [](int64_t i, int64_t l) { return l / 4 * 20 + l % 4 + i; }},
       {floor_div(lanes8(var_expr(i) * 8), eights(int_imm(2))), [](int64_t i, int64_t l) { return (i * 8 + l) / 2; }},
       {ramp(var_expr(i), var_expr(i) + 2, 8), [](int64_t i, int64_t l) { return i + l * (i + 2); }},
@@ -257,9 +261,11 @@ TEST_CASE("constants are packed once and workspace lies at its offsets") {
   // out[i] = data[i] * weight[3 - i] + i, the weight reversed by prepack, the sum made in the workspace.
   const Buffer data = make_buffer("data", kFloat32, {4}), weight = make_buffer("weight", kFloat32, {4});
   const Buffer packed = make_buffer("packed", kFloat32, {4}), out = make_buffer("out", kFloat32, {4});
-  const Buffer unused = make_buffer("unused", kFloat32, {16}, Scope::Workspace), temp = make_buffer("temp", kFloat32, {4}, Scope::Workspace);
+  const Buffer unused = make_buffer("unused", kFloat32, {16}, Scope::Workspace),
+               temp = make_buffer("temp", kFloat32, {4}, Scope::Workspace);
   const Var i = make_var("i"), j = make_var("j"), p = make_var("p");
-  Module module = run_module({data}, out,
+  Module module = run_module(
+      {data}, out,
       make_seq({loop(i, 4, store(temp, var_expr(i), load(data, {var_expr(i)}) * load(packed, {var_expr(i)}))),
                 loop(j, 4, store(out, var_expr(j), load(temp, {var_expr(j)}) + cast(kFloat32, var_expr(j))))}));
   module.constants = {weight};
@@ -269,8 +275,11 @@ TEST_CASE("constants are packed once and workspace lies at its offsets") {
   module.functions[0].workspace = {unused, temp};
   module.workspace_offsets = {0, 64};
   module.workspace_bytes = 128;
-  module.functions.push_back({.name = "prepack", .role = FunctionRole::Prepack, .params = {weight, packed},
-                              .body = loop(p, 4, store(packed, var_expr(p), load(weight, {int_imm(3) - var_expr(p)})))});
+  module.functions.push_back(
+      {.name = "prepack",
+       .role = FunctionRole::Prepack,
+       .params = {weight, packed},
+       .body = loop(p, 4, store(packed, var_expr(p), load(weight, {int_imm(3) - var_expr(p)})))});
   Kernel kernel(module, host());
   const std::vector<float> d = {1, 2, 3, 4}, w = {10, 20, 30, 40};
   std::vector<float> result(4);
@@ -285,7 +294,9 @@ TEST_CASE("constants are packed once and workspace lies at its offsets") {
 TEST_CASE("tensors that are aligned to their elements only are fine") {
   const Buffer a = make_buffer("a", kFloat32, {16}), out = make_buffer("out", kFloat32, {16});
   const Var i = make_var("i");
-  Kernel kernel(run_module({a}, out, loop(i, 2, store(out, lanes8(var_expr(i) * 8), load(a, {lanes8(var_expr(i) * 8)})))), host());
+  Kernel kernel(
+      run_module({a}, out, loop(i, 2, store(out, lanes8(var_expr(i) * 8), load(a, {lanes8(var_expr(i) * 8)})))),
+      host());
   alignas(64) float input[17], result[17] = {};
   for (int k = 0; k < 17; ++k) input[k] = static_cast<float>(k);
   REQUIRE(kernel.run({input + 1}, result + 1) == 0);
@@ -296,7 +307,10 @@ TEST_CASE("a loop whose extent depends on an outer one runs as often as it says,
   const Buffer out = make_buffer("out", kInt32, {5});
   const Var i = make_var("i"), j = make_var("j");
   const Expr extent = min_of(var_expr(i) * 2, int_imm(5));
-  const auto inner = make_stmt(For{.var = j, .extent = extent, .body = store(out, var_expr(i), load(out, {var_expr(i)}) + cast(kInt32, int_imm(1)))});
+  const auto inner =
+      make_stmt(For{.var = j,
+                    .extent = extent,
+                    .body = store(out, var_expr(i), load(out, {var_expr(i)}) + cast(kInt32, int_imm(1)))});
   Kernel kernel(run_module({}, out, loop(i, 5, inner)), host());
   std::vector<int32_t> result(5, 0);
   REQUIRE(kernel.run({}, result.data()) == 0);
@@ -312,7 +326,8 @@ TEST_CASE("a register tile leaves transposed, whatever the number of columns sid
       const Buffer a = make_buffer("a", kFloat32, {columns * lanes}), out = make_buffer("out", kFloat32, {n});
       std::vector<Stmt> stores;
       for (int column = columns - 1; column >= 0; --column)
-        stores.push_back(store(out, ramp(int_imm(column), int_imm(pitch), lanes), load(a, {ramp(int_imm(column * lanes), int_imm(1), lanes)})));
+        stores.push_back(store(out, ramp(int_imm(column), int_imm(pitch), lanes),
+                               load(a, {ramp(int_imm(column * lanes), int_imm(1), lanes)})));
       Kernel kernel(run_module({a}, out, make_seq(stores)), host());
       const auto input = ramp_values(columns * lanes, 101);
       std::vector<float> result(n, -99), wanted(n, -99);
@@ -336,7 +351,8 @@ TEST_CASE("strided stores that meet keep their order, and one that reads what an
           std::vector<float>{input[4], -1, input[5], -1, input[6], -1, input[7], -1, input[3]});
   }
   SECTION("reading") {
-    Kernel kernel(run_module({a}, out, make_seq({store(out, at(0), x), store(out, at(1), load(out, {at(0)}) + y)})), host());
+    Kernel kernel(run_module({a}, out, make_seq({store(out, at(0), x), store(out, at(1), load(out, {at(0)}) + y)})),
+                  host());
     const auto input = ramp_values(8, 11);
     std::vector<float> result(64, -1);
     REQUIRE(kernel.run({input.data()}, result.data()) == 0);

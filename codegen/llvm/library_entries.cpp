@@ -1,8 +1,8 @@
 #include "codegen/llvm/library_entries.h"
 
-#include <map>
-
 #include <llvm/IR/IRBuilder.h>
+
+#include <map>
 
 #include "codegen/llvm/module_emitter.h"
 
@@ -44,8 +44,7 @@ class EntryPoint {
     auto* type = llvm::ArrayType::get(ir_.getPtrTy(), pointers.size());
     auto& entry = function_->getEntryBlock();
     llvm::Value* args = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(type);
-    for (size_t i = 0; i < pointers.size(); ++i)
-      ir_.CreateStore(pointers[i], ir_.CreateConstGEP2_64(type, args, 0, i));
+    for (size_t i = 0; i < pointers.size(); ++i) ir_.CreateStore(pointers[i], ir_.CreateConstGEP2_64(type, args, 0, i));
     llvm::Value* status = ir_.CreateCall(module_.getFunction(kernel), {context, args});
     return_if(ir_.CreateIsNotNull(status), status);
   }

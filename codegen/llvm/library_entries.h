@@ -6,8 +6,8 @@
 
 namespace farm::codegen {
 
-/// Adds NAME, NAME_packed_bytes, NAME_prepack and NAME_run, which call the kernels that are in `module` already and that
-/// become internal.
+/// Adds NAME, NAME_packed_bytes, NAME_prepack and NAME_run, which call the kernels that are in `module` already and
+/// that become internal.
 void emit_library_entries(llvm::Module& module, const LibraryPlan& plan);
 
 }  // namespace farm::codegen

@@ -8,7 +8,8 @@ namespace {
 
 bool is_c_identifier(const std::string& name) {
   const auto word = [](unsigned char letter) { return std::isalnum(letter) != 0 || letter == '_'; };
-  return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 && std::all_of(name.begin(), name.end(), word);
+  return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
+         std::all_of(name.begin(), name.end(), word);
 }
 
 Result<std::vector<Buffer>> ordered_operands(const Module& module, const std::vector<std::string>& names) {
@@ -22,7 +23,8 @@ Result<std::vector<Buffer>> ordered_operands(const Module& module, const std::ve
     ordered.push_back(*found);
     all.erase(found);
   }
-  if (!all.empty()) return fail(ErrorCode::InvalidArgument, "codegen: operand ", all[0]->name, " is left out of the library");
+  if (!all.empty())
+    return fail(ErrorCode::InvalidArgument, "codegen: operand ", all[0]->name, " is left out of the library");
   return ordered;
 }
 
@@ -30,9 +32,15 @@ Result<std::vector<Buffer>> ordered_operands(const Module& module, const std::ve
 
 Result<LibraryPlan> plan_library(const Module& module, const LibraryOptions& options) {
   if (!is_c_identifier(options.name))
-    return fail(ErrorCode::InvalidArgument, "library name is ", options.name, "; a C identifier is needed, such as my_conv");
-  LibraryPlan plan{.name = options.name, .threads = options.threads, .comment = options.comment, .inputs = module.inputs,
-                   .constants = module.constants, .output = module.output, .packed_bytes = module.packed_bytes,
+    return fail(ErrorCode::InvalidArgument, "library name is ", options.name,
+                "; a C identifier is needed, such as my_conv");
+  LibraryPlan plan{.name = options.name,
+                   .threads = options.threads,
+                   .comment = options.comment,
+                   .inputs = module.inputs,
+                   .constants = module.constants,
+                   .output = module.output,
+                   .packed_bytes = module.packed_bytes,
                    .workspace_bytes = module.workspace_bytes};
   FARM_TRY(plan.operands, ordered_operands(module, options.operands));
   return plan;

@@ -19,15 +19,17 @@ constexpr int64_t kRows = 48, kColumns = 40;
 
 /// out[y] = sum x data[y,x] * weight[x], the weight doubled by prepack, a workspace and a parallel loop in between.
 Module small_module() {
-  const Buffer data = make_buffer("data", kFloat32, {kRows, kColumns}), weight = make_buffer("weight", kFloat32, {kColumns});
+  const Buffer data = make_buffer("data", kFloat32, {kRows, kColumns}),
+               weight = make_buffer("weight", kFloat32, {kColumns});
   const Buffer packed = make_buffer("packed", kFloat32, {kColumns}), out = make_buffer("out", kFloat32, {kRows});
   const Buffer sums = make_buffer("sums", kFloat32, {kRows}, Scope::Workspace);
   const Var y = make_var("y"), x = make_var("x"), z = make_var("z"), p = make_var("p");
   const Expr product = load(data, {var_expr(y) * kColumns + var_expr(x)}) * load(packed, {var_expr(x)});
   const auto row = make_seq({store(sums, var_expr(y), float_imm(0)),
                              loop(x, kColumns, store(sums, var_expr(y), load(sums, {var_expr(y)}) + product))});
-  Module module = run_module({data}, out, make_seq({loop(y, kRows, row, LoopKind::Parallel),
-                                                    loop(z, kRows, store(out, var_expr(z), load(sums, {var_expr(z)})))}));
+  Module module = run_module({data}, out,
+                             make_seq({loop(y, kRows, row, LoopKind::Parallel),
+                                       loop(z, kRows, store(out, var_expr(z), load(sums, {var_expr(z)})))}));
   module.constants = {weight};
   module.packed = {packed};
   module.packed_offsets = {0};
@@ -35,8 +37,11 @@ Module small_module() {
   module.functions[0].workspace = {sums};
   module.workspace_offsets = {0};
   module.workspace_bytes = kRows * 4;
-  module.functions.push_back({.name = "prepack", .role = FunctionRole::Prepack, .params = {weight, packed},
-                              .body = loop(p, kColumns, store(packed, var_expr(p), load(weight, {var_expr(p)}) * float_imm(2)))});
+  module.functions.push_back(
+      {.name = "prepack",
+       .role = FunctionRole::Prepack,
+       .params = {weight, packed},
+       .body = loop(p, kColumns, store(packed, var_expr(p), load(weight, {var_expr(p)}) * float_imm(2)))});
   return module;
 }
 
@@ -72,7 +77,8 @@ Dynamic dynamic(const std::vector<std::byte>& file) {
         if (symbols[k].st_shndx != SHN_UNDEF) result.defined.insert(strings + symbols[k].st_name);
     }
     if (sections[i].sh_type == SHT_DYNAMIC) {
-      for (const auto* entry = reinterpret_cast<const Elf64_Dyn*>(bytes + sections[i].sh_offset); entry->d_tag != DT_NULL; ++entry)
+      for (const auto* entry = reinterpret_cast<const Elf64_Dyn*>(bytes + sections[i].sh_offset);
+           entry->d_tag != DT_NULL; ++entry)
         if (entry->d_tag == DT_NEEDED) result.needed.insert(strings + entry->d_un.d_val);
     }
   }
@@ -89,7 +95,8 @@ TEST_CASE("a library packs and runs in one call or in two, at any alignment, on 
   const auto data = ramp_values(kRows * kColumns), weight = ramp_values(kColumns, 5);
   const auto wanted = expected(data, weight);
   for (const int threads : {1, 2, 3}) {
-    const Loaded library(built(small_module(), {.name = "small", .threads = threads, .operands = {"data", "weight"}}).shared_object);
+    const Loaded library(
+        built(small_module(), {.name = "small", .threads = threads, .operands = {"data", "weight"}}).shared_object);
     std::vector<float> out(kRows, -1);
     CHECK(library.symbol<Whole>("small")(data.data(), weight.data(), out.data()) == 0);
     CHECK(out == wanted);
@@ -151,9 +158,11 @@ TEST_CASE("wrong options are refused by name") {
 }
 
 TEST_CASE("without constants nothing is packed and run is the whole") {
-  const Buffer a = make_buffer("a", kFloat32, {8}), b = make_buffer("b", kFloat32, {8}), out = make_buffer("out", kFloat32, {8});
+  const Buffer a = make_buffer("a", kFloat32, {8}), b = make_buffer("b", kFloat32, {8}),
+               out = make_buffer("out", kFloat32, {8});
   const Var i = make_var("i");
-  const auto module = run_module({a, b}, out, loop(i, 8, store(out, var_expr(i), load(a, {var_expr(i)}) + load(b, {var_expr(i)}))));
+  const auto module =
+      run_module({a, b}, out, loop(i, 8, store(out, var_expr(i), load(a, {var_expr(i)}) + load(b, {var_expr(i)}))));
   const auto library = built(module, {.name = "add"});
   CHECK(library.header.find("int add_prepack(void *packed);") != std::string::npos);
   CHECK(library.header.find("int add_run(const float *a, const float *b, float *out);") != std::string::npos);
@@ -167,7 +176,8 @@ TEST_CASE("without constants nothing is packed and run is the whole") {
 }
 
 TEST_CASE("the header says what the library is for") {
-  const auto header = built(small_module(), {.name = "small", .threads = 2, .comment = "task: dot\nschedule: default */"}).header;
+  const auto header =
+      built(small_module(), {.name = "small", .threads = 2, .comment = "task: dot\nschedule: default */"}).header;
   for (const char* part : {"/* small\n * task: dot\n * schedule: default * /\n", ", 2 threads.\n", "#ifndef SMALL_H\n",
                            " *   data    float32[48,40]\n", " *   out     float32[48]  written", "extern \"C\" {",
                            "int small(const float *data, const float *weight, float *out);",

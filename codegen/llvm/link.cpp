@@ -1,9 +1,9 @@
 #include "codegen/llvm/link.h"
 
-#include <mutex>
-
 #include <lld/Common/Driver.h>
 #include <llvm/Support/raw_ostream.h>
+
+#include <mutex>
 
 #include "codegen/llvm/memory_file.h"
 #include "codegen/llvm/output_pipe.h"
@@ -42,8 +42,8 @@ Result<std::vector<std::byte>> link_shared_object(const LinkJob& job) {
     FARM_TRY(auto file, MemoryFile::create(stub_library(name)));
     inputs.push_back(std::move(file));
   }
-  std::vector<std::string> arguments = {"ld.lld", "-shared", "--threads=1", "--hash-style=both",
-                                        "-Bsymbolic", "-z", "now", "--build-id=none", "-s"};
+  std::vector<std::string> arguments = {
+      "ld.lld", "-shared", "--threads=1", "--hash-style=both", "-Bsymbolic", "-z", "now", "--build-id=none", "-s"};
   if (!job.soname.empty()) arguments.push_back("-soname=" + job.soname);
   for (const auto& input : inputs) arguments.push_back(input.path());
   return capture_output([&](const std::string& path) {

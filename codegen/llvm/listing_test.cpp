@@ -54,9 +54,8 @@ std::vector<std::string> inner_loop(const std::string& assembly) {
 }
 
 int count(const std::vector<std::string>& lines, const std::string& pattern) {
-  return static_cast<int>(std::count_if(lines.begin(), lines.end(), [&](const auto& line) {
-    return std::regex_search(line, std::regex(pattern));
-  }));
+  return static_cast<int>(std::count_if(
+      lines.begin(), lines.end(), [&](const auto& line) { return std::regex_search(line, std::regex(pattern)); }));
 }
 
 }  // namespace

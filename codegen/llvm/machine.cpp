@@ -1,11 +1,11 @@
 #include "codegen/llvm/machine.h"
 
-#include <mutex>
-#include <set>
-
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/TargetSelect.h>
+
+#include <mutex>
+#include <set>
 
 namespace farm::codegen {
 namespace {
@@ -14,11 +14,12 @@ constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
 
 /// What LLVM may take from a CPU's name and a device may still lack (virtual machines hide features).
 constexpr const char* kSelectable[] = {
-    "sse3",     "ssse3",    "sse4.1",   "sse4.2",   "sse4a",    "avx",       "avx2",       "fma",        "fma4",
-    "f16c",     "bmi",      "bmi2",     "lzcnt",    "popcnt",   "movbe",     "xop",        "tbm",        "avx512f",
-    "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx512ifma", "avx512vbmi", "avx512vbmi2",
-    "avx512vnni", "avx512bitalg", "avx512vpopcntdq", "avx512bf16", "avx512fp16", "avxvnni", "avxifma", "avxneconvert",
-    "avxvnniint8", "gfni", "vaes", "vpclmulqdq", "amx-tile", "amx-int8", "amx-bf16"};
+    "sse3",       "ssse3",      "sse4.1",     "sse4.2",      "sse4a",        "avx",          "avx2",
+    "fma",        "fma4",       "f16c",       "bmi",         "bmi2",         "lzcnt",        "popcnt",
+    "movbe",      "xop",        "tbm",        "avx512f",     "avx512bw",     "avx512cd",     "avx512dq",
+    "avx512vl",   "avx512ifma", "avx512vbmi", "avx512vbmi2", "avx512vnni",   "avx512bitalg", "avx512vpopcntdq",
+    "avx512bf16", "avx512fp16", "avxvnni",    "avxifma",     "avxneconvert", "avxvnniint8",  "gfni",
+    "vaes",       "vpclmulqdq", "amx-tile",   "amx-int8",    "amx-bf16"};
 
 void initialize_once() {
   static std::once_flag once;
@@ -56,7 +57,8 @@ std::string feature_text(const llvm::MCSubtargetInfo& generic, const Target& tar
 
 Result<std::unique_ptr<llvm::TargetMachine>> make_machine(const Target& target) {
   if (!target.isa.starts_with("x86-64"))
-    return fail(ErrorCode::InvalidArgument, "codegen: no code generator for ", target.isa, "; x86-64 levels are possible");
+    return fail(ErrorCode::InvalidArgument, "codegen: no code generator for ", target.isa,
+                "; x86-64 levels are possible");
   initialize_once();
   std::string problem;
   const llvm::Target* llvm_target = llvm::TargetRegistry::lookupTarget(kTriple, problem);

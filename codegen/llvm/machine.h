@@ -1,9 +1,9 @@
 // LLVM's view of a Target.
 #pragma once
-#include <memory>
-
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
+
+#include <memory>
 
 #include "base/result.h"
 #include "target/target.h"

@@ -1,8 +1,8 @@
 #include "codegen/llvm/mask.h"
 
-#include <numeric>
-
 #include <llvm/IR/Constants.h>
+
+#include <numeric>
 
 namespace farm::codegen {
 namespace {

@@ -1,8 +1,8 @@
 #include "codegen/llvm/math_calls.h"
 
-#include <map>
-
 #include <llvm/IR/Intrinsics.h>
+
+#include <map>
 
 namespace farm::codegen {
 namespace {
@@ -14,12 +14,18 @@ struct MathFunction {
 
 const std::map<std::string, MathFunction, std::less<>>& math_functions() {
   using namespace llvm;
-  static const std::map<std::string, MathFunction, std::less<>> table = {
-      {"exp", {Intrinsic::exp, 1}},     {"log", {Intrinsic::log, 1}},     {"pow", {Intrinsic::pow, 2}},
-      {"sqrt", {Intrinsic::sqrt, 1}},   {"abs", {Intrinsic::fabs, 1}},    {"floor", {Intrinsic::floor, 1}},
-      {"ceil", {Intrinsic::ceil, 1}},   {"trunc", {Intrinsic::trunc, 1}}, {"round", {Intrinsic::round, 1}},
-      {"fma", {Intrinsic::fma, 3}},     {"tanh", {Intrinsic::not_intrinsic, 1}},
-      {"erf", {Intrinsic::not_intrinsic, 1}}};
+  static const std::map<std::string, MathFunction, std::less<>> table = {{"exp", {Intrinsic::exp, 1}},
+                                                                         {"log", {Intrinsic::log, 1}},
+                                                                         {"pow", {Intrinsic::pow, 2}},
+                                                                         {"sqrt", {Intrinsic::sqrt, 1}},
+                                                                         {"abs", {Intrinsic::fabs, 1}},
+                                                                         {"floor", {Intrinsic::floor, 1}},
+                                                                         {"ceil", {Intrinsic::ceil, 1}},
+                                                                         {"trunc", {Intrinsic::trunc, 1}},
+                                                                         {"round", {Intrinsic::round, 1}},
+                                                                         {"fma", {Intrinsic::fma, 3}},
+                                                                         {"tanh", {Intrinsic::not_intrinsic, 1}},
+                                                                         {"erf", {Intrinsic::not_intrinsic, 1}}};
   return table;
 }
 
@@ -56,7 +62,8 @@ llvm::Value* emit_math_call(Environment& env, const ExprNode& node, const std::v
   const auto entry = math_functions().find(node.name);
   const bool real = type->getScalarType()->isFloatTy() || type->getScalarType()->isDoubleTy();
   if (entry == math_functions().end() || entry->second.arity != args.size() || !real) {
-    env.report("no code for " + node.name + " of " + std::to_string(args.size()) + " arguments of type " + to_string(node.dtype));
+    env.report("no code for " + node.name + " of " + std::to_string(args.size()) + " arguments of type " +
+               to_string(node.dtype));
     return llvm::PoisonValue::get(type);
   }
   if (entry->second.intrinsic != llvm::Intrinsic::not_intrinsic)

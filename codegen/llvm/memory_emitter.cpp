@@ -25,8 +25,13 @@ constexpr int64_t kZeroBytes = 1024;
 class LinearAccess {
  public:
   LinearAccess(Environment& env, const Buffer& buffer, const BufferPlace& place, const Linear& index)
-      : env_(env), ir_(env.ir), element_(memory_type(env, buffer->dtype)), bytes_(buffer->dtype == kBool ? 1 : buffer->dtype.bits / 8),
-        offsets_(index.lanes), align_(alignment(place, index)), pointer_(emit_address(env, place.pointer, index, bytes_)) {}
+      : env_(env),
+        ir_(env.ir),
+        element_(memory_type(env, buffer->dtype)),
+        bytes_(buffer->dtype == kBool ? 1 : buffer->dtype.bits / 8),
+        offsets_(index.lanes),
+        align_(alignment(place, index)),
+        pointer_(emit_address(env, place.pointer, index, bytes_)) {}
 
   llvm::Value* load(const Mask& mask) { return load(0, static_cast<int>(offsets_.size()), mask); }
   void store(llvm::Value* value, const Mask& mask) { store(value, 0, static_cast<int>(offsets_.size()), mask); }
@@ -34,13 +39,18 @@ class LinearAccess {
  private:
   llvm::Align alignment(const BufferPlace& place, const Linear& index) const {
     uint64_t all = place.align.value();
-    for (const auto& term : index.terms) all = std::gcd(all, static_cast<uint64_t>(std::abs(term.coefficient) * bytes_));
+    for (const auto& term : index.terms)
+      all = std::gcd(all, static_cast<uint64_t>(std::abs(term.coefficient) * bytes_));
     return llvm::Align(std::max<uint64_t>(1, all & (~all + 1)));
   }
 
   llvm::Type* vector(int count) { return count == 1 ? element_ : llvm::FixedVectorType::get(element_, count); }
-  llvm::Value* at(int64_t offset) { return offset == 0 ? pointer_ : ir_.CreateGEP(element_, pointer_, ir_.getInt64(offset)); }
-  llvm::Align align_at(int64_t offset) const { return llvm::commonAlignment(align_, static_cast<uint64_t>(offset * bytes_)); }
+  llvm::Value* at(int64_t offset) {
+    return offset == 0 ? pointer_ : ir_.CreateGEP(element_, pointer_, ir_.getInt64(offset));
+  }
+  llvm::Align align_at(int64_t offset) const {
+    return llvm::commonAlignment(align_, static_cast<uint64_t>(offset * bytes_));
+  }
 
   std::optional<int64_t> step(int begin, int count) const {
     return Linear{{}, {offsets_.begin() + begin, offsets_.begin() + begin + count}}.step();
@@ -53,7 +63,8 @@ class LinearAccess {
     if (stride == 1) return load_run(begin, count, mask);
     if (stride == 0 && mask.lanes == nullptr) return ir_.CreateVectorSplat(count, load_run(begin, 1, mask));
     if (stride == -1 && mask.always()) return load_reversed(begin, count);
-    if (stride && *stride >= 2 && *stride <= 4 && mask.always() && count >= 4) return load_strided(begin, count, *stride);
+    if (stride && *stride >= 2 && *stride <= 4 && mask.always() && count >= 4)
+      return load_strided(begin, count, *stride);
     return load_halves(begin, count, mask);
   }
 
@@ -70,7 +81,8 @@ class LinearAccess {
   }
 
   llvm::Value* load_reversed(int begin, int count) {
-    llvm::Value* forward = ir_.CreateAlignedLoad(vector(count), at(offsets_[begin + count - 1]), align_at(offsets_[begin + count - 1]));
+    llvm::Value* forward =
+        ir_.CreateAlignedLoad(vector(count), at(offsets_[begin + count - 1]), align_at(offsets_[begin + count - 1]));
     std::vector<int> order(count);
     for (int i = 0; i < count; ++i) order[i] = count - 1 - i;
     return ir_.CreateShuffleVector(forward, order);
@@ -146,8 +158,10 @@ class LinearAccess {
     const auto write = [&] {
       llvm::Value* pointer = at(offsets_[begin]);
       const llvm::Align align = align_at(offsets_[begin]);
-      if (mask.lanes) ir_.CreateMaskedStore(value, pointer, align, mask.lanes);
-      else ir_.CreateAlignedStore(value, pointer, align);
+      if (mask.lanes)
+        ir_.CreateMaskedStore(value, pointer, align, mask.lanes);
+      else
+        ir_.CreateAlignedStore(value, pointer, align);
     };
     if (mask.uniform == nullptr) return write();
     auto* yes = llvm::BasicBlock::Create(ir_.getContext(), "store", env_.function);
@@ -172,8 +186,13 @@ class LinearAccess {
 class ScatteredAccess {
  public:
   ScatteredAccess(Environment& env, const Buffer& buffer, const BufferPlace& place, llvm::Value* index)
-      : env_(env), ir_(env.ir), element_(memory_type(env, buffer->dtype)), place_(place), index_(index),
-        lanes_(index->getType()->isVectorTy() ? llvm::cast<llvm::FixedVectorType>(index->getType())->getNumElements() : 1),
+      : env_(env),
+        ir_(env.ir),
+        element_(memory_type(env, buffer->dtype)),
+        place_(place),
+        index_(index),
+        lanes_(index->getType()->isVectorTy() ? llvm::cast<llvm::FixedVectorType>(index->getType())->getNumElements()
+                                              : 1),
         align_(buffer->dtype == kBool ? 1 : buffer->dtype.bits / 8) {}
 
   llvm::Value* load(const Mask& mask) {
@@ -197,7 +216,9 @@ class ScatteredAccess {
   }
 
  private:
-  llvm::Value* at(unsigned lane) { return ir_.CreateGEP(element_, place_.pointer, ir_.CreateExtractElement(index_, lane)); }
+  llvm::Value* at(unsigned lane) {
+    return ir_.CreateGEP(element_, place_.pointer, ir_.CreateExtractElement(index_, lane));
+  }
 
   Environment& env_;
   llvm::IRBuilder<>& ir_;
@@ -237,8 +258,10 @@ llvm::Value* emit_load(Environment& env, const Buffer& buffer, const Expr& index
 void emit_store(Environment& env, const Buffer& buffer, const Expr& index, llvm::Value* value, const Mask& mask) {
   const BufferPlace place = place_of(env, buffer);
   value = to_memory(env, buffer->dtype, index->lanes, value);
-  if (const auto linear = env.facts.linear(index)) LinearAccess(env, buffer, place, *linear).store(value, mask);
-  else ScatteredAccess(env, buffer, place, emit_expr(env, index, mask)).store(value, mask);
+  if (const auto linear = env.facts.linear(index))
+    LinearAccess(env, buffer, place, *linear).store(value, mask);
+  else
+    ScatteredAccess(env, buffer, place, emit_expr(env, index, mask)).store(value, mask);
 }
 
 }  // namespace farm::codegen

@@ -33,7 +33,8 @@ class EntryEmitter {
     add_block(module.packed, module.packed_offsets, aligned ? kBlockAlign : element_align(module.packed[0]));
   }
 
-  void add_block(const std::vector<Buffer>& buffers, const std::vector<int64_t>& offsets, llvm::Align align = kBlockAlign) {
+  void add_block(const std::vector<Buffer>& buffers, const std::vector<int64_t>& offsets,
+                 llvm::Align align = kBlockAlign) {
     llvm::Value* block = next_argument();
     for (size_t i = 0; i < buffers.size(); ++i) {
       llvm::Value* place = ir_.CreateGEP(ir_.getInt8Ty(), block, ir_.getInt64(offsets[i]));
@@ -42,8 +43,10 @@ class EntryEmitter {
   }
 
   void finish(const Stmt& body, const CodeOptions& options, std::optional<std::string>& problem) {
-    Environment env{.module = module_, .ir = llvm::IRBuilder<>(module_.getContext()), .options = options, .problem = problem};
-    auto* function = make_body_function(module_, entry_->getName().str() + ".body", operands_, {{ir_.getPtrTy(), "context"}});
+    Environment env{
+        .module = module_, .ir = llvm::IRBuilder<>(module_.getContext()), .options = options, .problem = problem};
+    auto* function =
+        make_body_function(module_, entry_->getName().str() + ".body", operands_, {{ir_.getPtrTy(), "context"}});
     enter_body_function(env, function, operands_);
     env.call_context = function->getArg(operands_.size());
     emit_stmt(env, body);
@@ -69,7 +72,8 @@ class EntryEmitter {
   int arguments_ = 0;
 };
 
-void emit_run(const Module& module, const CodeOptions& options, llvm::Module& into, std::optional<std::string>& problem) {
+void emit_run(const Module& module, const CodeOptions& options, llvm::Module& into,
+              std::optional<std::string>& problem) {
   EntryEmitter entry(into, kRunSymbol);
   entry.add_tensors(module.inputs);
   if (!module.packed.empty()) entry.add_packed(module, options);
@@ -78,7 +82,8 @@ void emit_run(const Module& module, const CodeOptions& options, llvm::Module& in
   entry.finish(module.run().body, options, problem);
 }
 
-void emit_prepack(const Module& module, const CodeOptions& options, llvm::Module& into, std::optional<std::string>& problem) {
+void emit_prepack(const Module& module, const CodeOptions& options, llvm::Module& into,
+                  std::optional<std::string>& problem) {
   EntryEmitter entry(into, kPrepackSymbol);
   entry.add_tensors(module.constants);
   entry.add_packed(module, options);
@@ -89,7 +94,8 @@ Status check_offsets(const Module& module) {
   if (module.packed.size() == module.packed_offsets.size() &&
       module.run().workspace.size() == module.workspace_offsets.size())
     return {};
-  return fail(ErrorCode::InvalidArgument, "codegen: packed and workspace buffers have no offsets: the module is not lowered");
+  return fail(ErrorCode::InvalidArgument,
+              "codegen: packed and workspace buffers have no offsets: the module is not lowered");
 }
 
 }  // namespace

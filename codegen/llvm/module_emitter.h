@@ -1,8 +1,8 @@
 // A lowered module becomes an LLVM module.
 #pragma once
-#include <memory>
-
 #include <llvm/IR/Module.h>
+
+#include <memory>
 
 #include "base/result.h"
 #include "codegen/llvm/environment.h"

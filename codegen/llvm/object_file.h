@@ -1,10 +1,10 @@
 // LLVM's code generator: a module becomes an object or assembly.
 #pragma once
-#include <string>
-#include <vector>
-
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
+
+#include <string>
+#include <vector>
 
 namespace farm::codegen {
 

@@ -17,8 +17,10 @@ void read_all(int descriptor, std::vector<std::byte>& content) {
     content.resize(size + kChunk);
     const ssize_t count = read(descriptor, content.data() + size, kChunk);
     if (count < 0 && errno == EINTR) continue;
-    if (count > 0) size += static_cast<size_t>(count);
-    else return content.resize(size);
+    if (count > 0)
+      size += static_cast<size_t>(count);
+    else
+      return content.resize(size);
   }
 }
 

@@ -63,9 +63,13 @@ llvm::Function* emit_body(const Environment& outer, const For& loop, const Captu
   values.push_back({i64, "end"});
   values.push_back({i64, "worker"});
 
-  Environment env{.module = outer.module, .ir = llvm::IRBuilder<>(outer.module.getContext()), .options = outer.options,
-                  .facts = outer.facts, .problem = outer.problem};
-  auto* function = make_body_function(env.module, outer.function->getName().str() + "." + loop.var->name, captures.operands, values);
+  Environment env{.module = outer.module,
+                  .ir = llvm::IRBuilder<>(outer.module.getContext()),
+                  .options = outer.options,
+                  .facts = outer.facts,
+                  .problem = outer.problem};
+  auto* function =
+      make_body_function(env.module, outer.function->getName().str() + "." + loop.var->name, captures.operands, values);
   enter_body_function(env, function, captures.operands);
   size_t at = captures.operands.size();
   for (const auto& var : captures.vars) {
@@ -84,8 +88,10 @@ llvm::Function* emit_body(const Environment& outer, const For& loop, const Captu
 llvm::Function* emit_worker(Environment& outer, llvm::Function* body, llvm::StructType* closure) {
   auto& context = outer.module.getContext();
   llvm::IRBuilder<> ir(context);
-  auto* type = llvm::FunctionType::get(ir.getVoidTy(), {ir.getPtrTy(), ir.getInt64Ty(), ir.getInt64Ty(), ir.getInt32Ty()}, false);
-  auto* worker = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, body->getName() + ".worker", outer.module);
+  auto* type = llvm::FunctionType::get(ir.getVoidTy(),
+                                       {ir.getPtrTy(), ir.getInt64Ty(), ir.getInt64Ty(), ir.getInt32Ty()}, false);
+  auto* worker =
+      llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, body->getName() + ".worker", outer.module);
   ir.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", worker));
   std::vector<llvm::Value*> arguments;
   for (unsigned i = 0; i < closure->getNumElements(); ++i)
@@ -104,7 +110,8 @@ llvm::Value* emit_closure(Environment& env, llvm::StructType* type, const Captur
   unsigned field = 0;
   for (const auto& operand : captures.operands)
     env.ir.CreateStore(operand.place.pointer, env.ir.CreateStructGEP(type, closure, field++));
-  for (const auto& var : captures.vars) env.ir.CreateStore(env.vars.at(var), env.ir.CreateStructGEP(type, closure, field++));
+  for (const auto& var : captures.vars)
+    env.ir.CreateStore(env.vars.at(var), env.ir.CreateStructGEP(type, closure, field++));
   return closure;
 }
 
@@ -118,7 +125,8 @@ void emit_parallel(Environment& env, const For& loop) {
 
   // parallel_for is the context's first field.
   auto& ir = env.ir;
-  auto* signature = llvm::FunctionType::get(ir.getVoidTy(), {ir.getPtrTy(), ir.getInt64Ty(), ir.getPtrTy(), ir.getPtrTy()}, false);
+  auto* signature =
+      llvm::FunctionType::get(ir.getVoidTy(), {ir.getPtrTy(), ir.getInt64Ty(), ir.getPtrTy(), ir.getPtrTy()}, false);
   llvm::Value* extent = ir.CreateIntCast(emit_expr(env, loop.extent), ir.getInt64Ty(), true);
   llvm::Value* parallel_for = ir.CreateLoad(ir.getPtrTy(), env.call_context, "parallel_for");
   ir.CreateCall(signature, parallel_for, {env.call_context, extent, worker, closure});

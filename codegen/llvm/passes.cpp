@@ -1,9 +1,9 @@
 #include "codegen/llvm/passes.h"
 
-#include <string>
-
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/Error.h>
+
+#include <string>
 
 #include "base/result.h"
 

@@ -14,8 +14,16 @@ void append(std::vector<std::byte>& bytes, const T& value) {
 }
 
 Elf64_Shdr section(uint32_t type, uint64_t offset, uint64_t size, uint32_t link, uint64_t entry) {
-  return {.sh_name = 0, .sh_type = type, .sh_flags = SHF_ALLOC, .sh_addr = 0, .sh_offset = offset, .sh_size = size,
-          .sh_link = link, .sh_info = type == SHT_DYNSYM ? 1U : 0U, .sh_addralign = 8, .sh_entsize = entry};
+  return {.sh_name = 0,
+          .sh_type = type,
+          .sh_flags = SHF_ALLOC,
+          .sh_addr = 0,
+          .sh_offset = offset,
+          .sh_size = size,
+          .sh_link = link,
+          .sh_info = type == SHT_DYNSYM ? 1U : 0U,
+          .sh_addralign = 8,
+          .sh_entsize = entry};
 }
 
 Elf64_Ehdr header(uint64_t sections_offset, uint16_t sections) {

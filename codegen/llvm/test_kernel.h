@@ -34,7 +34,8 @@ inline Stmt loop(const Var& var, int64_t extent, Stmt body, LoopKind kind = Loop
   return make_stmt(For{.var = var, .extent = int_imm(extent), .kind = kind, .body = std::move(body)});
 }
 inline Stmt store(const Buffer& buffer, Expr index, Expr value, Expr mask = nullptr) {
-  return make_stmt(Store{.buffer = buffer, .indices = {std::move(index)}, .value = std::move(value), .mask = std::move(mask)});
+  return make_stmt(
+      Store{.buffer = buffer, .indices = {std::move(index)}, .value = std::move(value), .mask = std::move(mask)});
 }
 
 /// Runs ranges one after another as three workers would, and counts how it was called.

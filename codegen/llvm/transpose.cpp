@@ -61,9 +61,12 @@ llvm::Value* halves(llvm::IRBuilder<>& ir, llvm::Value* a, llvm::Value* b, int l
 class GroupWriter {
  public:
   GroupWriter(Environment& env, const Buffer& buffer, const StridedStore& first)
-      : ir_(env.ir), lanes_(static_cast<int>(first.index.width())), bytes_(buffer->dtype.bits / 8),
+      : ir_(env.ir),
+        lanes_(static_cast<int>(first.index.width())),
+        bytes_(buffer->dtype.bits / 8),
         element_(memory_type(env, buffer->dtype)),
-        pointer_(emit_address(env, env.buffers.at(buffer).pointer, first.index, bytes_)), offset_(first.offset()),
+        pointer_(emit_address(env, env.buffers.at(buffer).pointer, first.index, bytes_)),
+        offset_(first.offset()),
         stride_(*first.index.step()) {}
 
   void write_two(llvm::Value* a, llvm::Value* b) {
@@ -79,7 +82,8 @@ class GroupWriter {
       llvm::Value *ab = interleave(ir_, a, b, lanes_, second), *cd = interleave(ir_, c, d, lanes_, second);
       for (const bool high : {false, true}) {
         llvm::Value* rows = halves(ir_, ab, cd, lanes_, high);  // a[l] b[l] c[l] d[l] in each block
-        for (int block = 0; block < lanes_; block += 4) write(rows, block, 4, block + (second ? 2 : 0) + (high ? 1 : 0));
+        for (int block = 0; block < lanes_; block += 4)
+          write(rows, block, 4, block + (second ? 2 : 0) + (high ? 1 : 0));
       }
     }
   }
@@ -116,9 +120,12 @@ void write_sorted(Environment& env, const Buffer& buffer, std::span<const Stride
       ++side_by_side;
     GroupWriter writer(env, buffer, stores[at]);
     const auto value = [&](size_t i) { return stores[at + i].value; };
-    if (side_by_side == 4) writer.write_four(value(0), value(1), value(2), value(3));
-    else if (side_by_side >= 2) writer.write_two(value(0), value(1));
-    else writer.write_one(value(0));
+    if (side_by_side == 4)
+      writer.write_four(value(0), value(1), value(2), value(3));
+    else if (side_by_side >= 2)
+      writer.write_two(value(0), value(1));
+    else
+      writer.write_one(value(0));
     at += side_by_side == 3 ? 2 : side_by_side;
   }
 }
