@@ -37,7 +37,7 @@ std::string failures(const TuneProgress& p) {
 }
 
 std::string best_so_far(const TuneProgress& p) {
-  if (p.best_ns <= 0) return "  none works yet";
+  if (p.best_ns <= 0) return p.phase == TuneProgress::Phase::Default ? "" : "  none works yet";
   std::string text = fmt::format("  best {:.4g} ms", p.best_ns * 1e-6);
   if (p.best_gflops > 0) text += fmt::format(" {:.1f} GFLOP/s", p.best_gflops);
   if (p.share_of_peak > 0) text += fmt::format(" {:.0f} % of peak", 100 * p.share_of_peak);
