@@ -83,7 +83,8 @@ Status ChildProgram::wait_until_ready(int fd, const Options& options) {
     ssize_t got = read(fd, text, sizeof text);
     if (got <= 0) {
       std::string words = options.log.empty() ? "" : last_line(options.log);
-      return fail(ErrorCode::Unavailable, options.program, " ended at once with code ", stop(), words.empty() ? "" : ": ", words);
+      return fail(ErrorCode::Unavailable, options.program, " ended at once with code ", stop(),
+                  words.empty() ? "" : ": ", words);
     }
     line.append(text, static_cast<size_t>(got));
   }

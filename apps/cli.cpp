@@ -56,14 +56,17 @@ std::string describe_conversion(const CLI::App& app, const std::string& what) {
   std::string name = what.substr(colon + 2, equals - colon - 2), value = what.substr(equals + 3);
   const CLI::Option* option = find_option(app, name);
   std::string type = option ? option->get_type_name() : "";
-  std::string wanted = type.starts_with("UINT") ? "a whole number, 0 or more," : type.starts_with("INT") ? "a whole number" :
-                       type.starts_with("FLOAT") ? "a number" : "another value";
+  std::string wanted = type.starts_with("UINT")    ? "a whole number, 0 or more,"
+                       : type.starts_with("INT")   ? "a whole number"
+                       : type.starts_with("FLOAT") ? "a number"
+                                                   : "another value";
   return name + " is '" + printable(value) + "'; " + wanted + " is wanted";
 }
 
 std::string describe(const CLI::App& app, const CLI::ParseError& error) {
   if (dynamic_cast<const CLI::ConversionError*>(&error)) return describe_conversion(app, error.what());
-  bool may_hide_extras = dynamic_cast<const CLI::RequiredError*>(&error) || dynamic_cast<const CLI::ExtrasError*>(&error);
+  bool may_hide_extras =
+      dynamic_cast<const CLI::RequiredError*>(&error) || dynamic_cast<const CLI::ExtrasError*>(&error);
   if (auto extras = may_hide_extras ? describe_extras(app) : std::nullopt) return *extras;
   std::string text = error.what();
   if (text == "A subcommand is required") return "no command given; commands: " + join(subcommand_names(app), ", ");

@@ -26,7 +26,8 @@ static Status set_log(const std::string& name) {
       {"debug", LogLevel::Debug}, {"info", LogLevel::Info}, {"warning", LogLevel::Warning}, {"error", LogLevel::Error}};
   auto at = levels.find(name);
   if (at == levels.end()) {
-    return fail(ErrorCode::InvalidArgument, "--log is '", printable(name), "'; debug, info, warning or error is wanted");
+    return fail(ErrorCode::InvalidArgument, "--log is '", printable(name),
+                "'; debug, info, warning or error is wanted");
   }
   set_log_level(at->second);
   return {};

@@ -29,17 +29,23 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--listen", options.listen, "Address where clients come; 0.0.0.0 for all")->capture_default_str();
   app.add_option("--port", options.port, "Port where clients come; 0 takes any free one")->capture_default_str();
   app.add_option("--isa", options.device.isa, "Be no more than this level, e.g. x86-64-v3");
-  app.add_option("--cores", options.device.cores, "CPU numbers that kernels run on, e.g. 0,1; else all")->delimiter(',');
+  app.add_option("--cores", options.device.cores, "CPU numbers that kernels run on, e.g. 0,1; else all")
+      ->delimiter(',');
   add_daemon_options(app, options.daemon);
 }
 
 void announce_device(const Options& options, const DeviceServer& server, const Target& target) {
   const Address& address = server.address();
-  nlohmann::json json{{"id", server.id()}, {"key", options.key}, {"listen", address.host}, {"port", address.port},
-                      {"target", target.text()}, {"cores", target.cores}, {"peak_gflops_core", target.peak_gflops_core}};
-  std::string text = fmt::format("{} offers {} core{} of {} ({:.1f} GFLOP/s each), listens on {} ({})", server.id(), target.cores,
-                                 target.cores == 1 ? "" : "s", target.text(), target.peak_gflops_core, address.text(),
-                                 who_can_reach(address.host));
+  nlohmann::json json{{"id", server.id()},
+                      {"key", options.key},
+                      {"listen", address.host},
+                      {"port", address.port},
+                      {"target", target.text()},
+                      {"cores", target.cores},
+                      {"peak_gflops_core", target.peak_gflops_core}};
+  std::string text = fmt::format("{} offers {} core{} of {} ({:.1f} GFLOP/s each), listens on {} ({})", server.id(),
+                                 target.cores, target.cores == 1 ? "" : "s", target.text(), target.peak_gflops_core,
+                                 address.text(), who_can_reach(address.host));
   announce(options.daemon, text, json.dump(), address.port);
 }
 
@@ -49,7 +55,8 @@ Status serve(const Options& options) {
   FARM_TRY(auto device, make_cpu_device(options.device));  // forks: before the loop and its sockets
   SteadyClock clock;
   auto loop = EventLoop::create();
-  DeviceServerOptions server_options{.tracker = tracker, .key = options.key, .id = options.id, .listen = {options.listen, options.port}};
+  DeviceServerOptions server_options{
+      .tracker = tracker, .key = options.key, .id = options.id, .listen = {options.listen, options.port}};
   FARM_TRY(auto server, DeviceServer::start(*loop, *device, clock, server_options));
   announce_device(options, *server, device->target());
   serve_until_signal(*loop);
@@ -61,7 +68,9 @@ Status serve(const Options& options) {
 
 int main(int argc, char** argv) {
   farm::Options options;
-  CLI::App app("Offers this machine's cores to a farm: registers with a tracker and measures for whoever holds the lease.", "rpc_server");
+  CLI::App app(
+      "Offers this machine's cores to a farm: registers with a tracker and measures for whoever holds the lease.",
+      "rpc_server");
   farm::add_options(app, options);
   if (auto code = farm::parse_command_line(app, argc, argv)) return *code;
   auto done = farm::serve(options);

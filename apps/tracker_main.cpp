@@ -24,7 +24,8 @@ struct Options {
 Status serve(const Options& options) {
   FARM_CHECK(prepare_daemon(options.daemon));
   SteadyClock clock;
-  auto loop = EventLoop::create();
+  // Who does not read its answers must not cost much memory; a status of many thousand devices still fits.
+  auto loop = EventLoop::create({.max_queued_bytes = 64 << 20});
   FARM_TRY(auto tracker, Tracker::start(*loop, clock, {.listen = {options.listen, options.port}}));
   const Address& address = tracker->address();
   nlohmann::json json{{"listen", address.host}, {"port", address.port}};

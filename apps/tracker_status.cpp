@@ -13,10 +13,16 @@ namespace {
 using nlohmann::json;
 
 json to_json(const DeviceInfo& device) {
-  return {{"id", device.id}, {"key", device.key}, {"target", device.target.text()}, {"model", device.target.model},
-          {"cores", device.target.cores}, {"memory_bytes", device.target.memory_bytes},
-          {"peak_gflops_core", device.target.peak_gflops_core}, {"address", device.address.text()},
-          {"state", device.state}, {"holder", device.holder}};
+  return {{"id", device.id},
+          {"key", device.key},
+          {"target", device.target.text()},
+          {"model", device.target.model},
+          {"cores", device.target.cores},
+          {"memory_bytes", device.target.memory_bytes},
+          {"peak_gflops_core", device.target.peak_gflops_core},
+          {"address", device.address.text()},
+          {"state", device.state},
+          {"holder", device.holder}};
 }
 
 using Row = std::vector<std::string>;
@@ -43,11 +49,15 @@ std::string status_json(const TrackerStatus& status) {
   json document{{"devices", json::array()}, {"queue", json::array()}, {"leases", json::array()}};
   for (const DeviceInfo& device : status.devices) document["devices"].push_back(to_json(device));
   for (const QueueInfo& queue : status.queue) {
-    document["queue"].push_back({{"key", queue.key}, {"devices", queue.devices}, {"free", queue.free}, {"waiting", queue.waiting}});
+    document["queue"].push_back(
+        {{"key", queue.key}, {"devices", queue.devices}, {"free", queue.free}, {"waiting", queue.waiting}});
   }
   for (const LeaseInfo& lease : status.leases) {
-    document["leases"].push_back({{"device", lease.device_id}, {"key", lease.key}, {"holder", lease.holder},
-                                  {"epoch", lease.epoch}, {"seconds_left", lease.seconds_left}});
+    document["leases"].push_back({{"device", lease.device_id},
+                                  {"key", lease.key},
+                                  {"holder", lease.holder},
+                                  {"epoch", lease.epoch},
+                                  {"seconds_left", lease.seconds_left}});
   }
   // A name that is no UTF-8 must not make the document unreadable.
   return document.dump(2, ' ', false, json::error_handler_t::replace);
@@ -56,7 +66,8 @@ std::string status_json(const TrackerStatus& status) {
 std::string status_table(const TrackerStatus& status) {
   std::vector<Row> devices{{"DEVICE", "KEY", "STATE", "TARGET", "CORES", "ADDRESS", "HOLDER"}};
   for (const DeviceInfo& d : status.devices) {
-    devices.push_back({d.id, d.key, d.state, d.target.text(), std::to_string(d.target.cores), d.address.text(), d.holder});
+    devices.push_back(
+        {d.id, d.key, d.state, d.target.text(), std::to_string(d.target.cores), d.address.text(), d.holder});
   }
   std::vector<Row> queue{{"KEY", "DEVICES", "FREE", "WAITING"}};
   for (const QueueInfo& q : status.queue) {
@@ -66,7 +77,8 @@ std::string status_table(const TrackerStatus& status) {
   for (const LeaseInfo& l : status.leases) {
     leases.push_back({l.device_id, l.key, l.holder, std::to_string(l.epoch), fmt::format("{:.0f} s", l.seconds_left)});
   }
-  if (status.devices.empty()) return "no device is registered" + std::string(status.queue.empty() ? "" : "\n\n" + table(queue));
+  if (status.devices.empty())
+    return "no device is registered" + std::string(status.queue.empty() ? "" : "\n\n" + table(queue));
   std::string text = table(devices) + "\n" + table(queue);
   text += status.leases.empty() ? "\nno lease" : "\n" + table(leases);
   text.erase(text.find_last_not_of('\n') + 1);

@@ -130,7 +130,8 @@ Times many_clients(const Address& tracker, const std::string& key, const Options
 }
 
 Result<nlohmann::json> measure(const Options& options) {
-  FARM_TRY(auto child, ChildProgram::start({.program = program_beside_this("tracker"), .args = {"--port", "0", "--log", "error"}}));
+  FARM_TRY(auto child,
+           ChildProgram::start({.program = program_beside_this("tracker"), .args = {"--port", "0", "--log", "error"}}));
   Address tracker{"127.0.0.1", child.port()};
   Devices solo(tracker, "solo", 1);
   if (!wait_for_devices(solo, 1)) return fail(ErrorCode::Unavailable, "the tracker took no registration");
@@ -142,20 +143,29 @@ Result<nlohmann::json> measure(const Options& options) {
   Times many = many_clients(tracker, "pool", options);
   double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   int errors = one.errors + many.errors + solo.errors() + pool.errors() + (all_registered ? 0 : 1);
-  return nlohmann::json{
-      {"one_client", {{"leases", one.us.size()}, {"p50_us", one.quantile(0.5)}, {"p99_us", one.quantile(0.99)}, {"min_us", one.quantile(0)}}},
-      {"many", {{"devices", pool.registered()}, {"clients", options.clients}, {"errors", errors}, {"leases", many.us.size()},
-                {"p50_us", many.quantile(0.5)}, {"p99_us", many.quantile(0.99)},
-                {"leases_per_s", static_cast<double>(many.us.size()) / seconds}}}};
+  return nlohmann::json{{"one_client",
+                         {{"leases", one.us.size()},
+                          {"p50_us", one.quantile(0.5)},
+                          {"p99_us", one.quantile(0.99)},
+                          {"min_us", one.quantile(0)}}},
+                        {"many",
+                         {{"devices", pool.registered()},
+                          {"clients", options.clients},
+                          {"errors", errors},
+                          {"leases", many.us.size()},
+                          {"p50_us", many.quantile(0.5)},
+                          {"p99_us", many.quantile(0.99)},
+                          {"leases_per_s", static_cast<double>(many.us.size()) / seconds}}}};
 }
 
 void print(const nlohmann::json& result) {
   const auto &one = result["one_client"], &many = result["many"];
-  fmt::print("one client:  {} leases, request to grant p50 {:.0f} us, p99 {:.0f} us (goal: p50 below 500 us)\n", one["leases"].get<int>(),
-             one["p50_us"].get<double>(), one["p99_us"].get<double>());
-  fmt::print("many:        {} devices, {} clients, {} errors (goal: 0), {:.0f} leases/s, p50 {:.0f} us, p99 {:.0f} us\n",
-             many["devices"].get<int>(), many["clients"].get<int>(), many["errors"].get<int>(), many["leases_per_s"].get<double>(),
-             many["p50_us"].get<double>(), many["p99_us"].get<double>());
+  fmt::print("one client:  {} leases, request to grant p50 {:.0f} us, p99 {:.0f} us (goal: p50 below 500 us)\n",
+             one["leases"].get<int>(), one["p50_us"].get<double>(), one["p99_us"].get<double>());
+  fmt::print(
+      "many:        {} devices, {} clients, {} errors (goal: 0), {:.0f} leases/s, p50 {:.0f} us, p99 {:.0f} us\n",
+      many["devices"].get<int>(), many["clients"].get<int>(), many["errors"].get<int>(),
+      many["leases_per_s"].get<double>(), many["p50_us"].get<double>(), many["p99_us"].get<double>());
 }
 
 }  // namespace
@@ -167,7 +177,8 @@ int main(int argc, char** argv) {
   app.add_option("--devices", options.devices, "Registered devices of the second part")->capture_default_str();
   app.add_option("--clients", options.clients, "Clients of the second part")->capture_default_str();
   app.add_option("--leases", options.leases, "Leases of the first part")->capture_default_str();
-  app.add_option("--leases-per-client", options.leases_per_client, "Leases of each client of the second part")->capture_default_str();
+  app.add_option("--leases-per-client", options.leases_per_client, "Leases of each client of the second part")
+      ->capture_default_str();
   app.add_flag("--json", options.json, "Print one JSON document");
   if (auto code = farm::parse_command_line(app, argc, argv)) return *code;
   auto result = farm::measure(options);

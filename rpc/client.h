@@ -17,7 +17,11 @@ namespace farm {
 struct Address {
   std::string host = "127.0.0.1";
   uint16_t port = 0;
-  std::string text() const { return host + ":" + std::to_string(port); }
+  /// As parse_address reads it.
+  std::string text() const {
+    bool bare = host.find(':') == std::string::npos;
+    return (bare ? host : "[" + host + "]") + ":" + std::to_string(port);
+  }
   bool operator==(const Address&) const = default;
 };
 /// "host:port"; host may be a name, an IPv4 address or [IPv6].
@@ -33,8 +37,8 @@ struct LeaseToken {
 };
 struct LeaseGrant {
   LeaseToken token;
-  Address device;                     ///< where to connect
-  std::chrono::milliseconds ttl{0};   ///< renewed by the client before it ends
+  Address device;                    ///< where to connect
+  std::chrono::milliseconds ttl{0};  ///< renewed by the client before it ends
 };
 
 struct DeviceInfo {
@@ -96,8 +100,7 @@ class DeviceClient {
   /// Artifacts are shipped with the request; the blobs that its InputSet names must have been put before.
   /// `while_waiting` is called about ten times a second (renew the lease there); false cancels.
   /// Unavailable: the lease has ended or the device is gone; NotFound: a blob was dropped there, put it again.
-  virtual Result<MeasureReply> measure(const MeasureRequest& request,
-                                       const std::function<bool()>& while_waiting) = 0;
+  virtual Result<MeasureReply> measure(const MeasureRequest& request, const std::function<bool()>& while_waiting) = 0;
 };
 
 }  // namespace farm

@@ -34,7 +34,8 @@ class Client final : public DeviceClient {
 
   Status put_blob(std::span<const std::byte> bytes) override {
     if (bytes.size() > kMaxWireBlobBytes) {
-      return fail(ErrorCode::InvalidArgument, "blob of ", bytes.size(), " bytes; at most ", kMaxWireBlobBytes, " are shipped");
+      return fail(ErrorCode::InvalidArgument, "blob of ", bytes.size(), " bytes; at most ", kMaxWireBlobBytes,
+                  " are shipped");
     }
     Hash hash = hash_bytes(bytes);
     if (shipped_.contains(hash)) return {};
@@ -79,7 +80,8 @@ class Client final : public DeviceClient {
     size_t bytes = 1 << 20;  // room for everything but the code
     for (const Artifact& artifact : request.artifacts) bytes += artifact.blob.size() + (16 << 10);
     if (bytes <= kMaxMeasureBytes) return {};
-    return fail(ErrorCode::InvalidArgument, "measure request of ", bytes, " bytes; at most ", kMaxMeasureBytes, " are shipped");
+    return fail(ErrorCode::InvalidArgument, "measure request of ", bytes, " bytes; at most ", kMaxMeasureBytes,
+                " are shipped");
   }
 
   static Result<std::optional<MeasureReply>> read_reply(const Frame& frame, uint32_t request) {
@@ -132,7 +134,8 @@ Result<std::unique_ptr<DeviceClient>> DeviceClient::connect(const LeaseGrant& gr
   Deadline deadline = from_now(timeout);
   auto reached = open_connection(grant.device, Role::Client, "session", deadline);
   if (!reached) {
-    return fail(reached.error().code, "device ", grant.token.device_id, " at ", grant.device.text(), ": ", reached.error().message);
+    return fail(reached.error().code, "device ", grant.token.device_id, " at ", grant.device.text(), ": ",
+                reached.error().message);
   }
   Socket socket = std::move(*reached);
   FARM_CHECK(socket.send(to_frame(OpenSessionMessage{grant.token}), deadline));

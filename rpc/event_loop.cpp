@@ -67,7 +67,9 @@ class AsioLoop final : public EventLoop {
   Result<Address> listen(const Address& address, const std::string& name, ConnectionHandlers handlers) override {
     error_code ec;
     auto host = asio::ip::make_address(address.host == "localhost" ? "127.0.0.1" : address.host, ec);
-    if (ec) return fail(ErrorCode::InvalidArgument, "cannot listen on '", printable(address.host), "'; an IP address is wanted");
+    if (ec)
+      return fail(ErrorCode::InvalidArgument, "cannot listen on '", printable(address.host),
+                  "'; an IP address is wanted");
     tcp::acceptor acceptor(io_);
     tcp::endpoint endpoint(host, address.port);
     acceptor.open(endpoint.protocol(), ec);
@@ -157,13 +159,13 @@ class AsioLoop final : public EventLoop {
     error_code ec;
     std::string from = connection->socket.remote_endpoint(ec).address().to_string();
     set_open(*connection);
-    queue_frame(connection, to_frame(WelcomeMessage{name}));
     Status accepted = connection->handlers->opened(connection->id, hello->role, hello->name, from);
     if (!accepted) {
       connection->opened = false;  // the owner never had it
       refuse(connection, accepted.error());
       co_return;
     }
+    queue_frame(connection, to_frame(WelcomeMessage{name}));
     co_await hand_over_frames(connection);
   }
 
@@ -274,7 +276,8 @@ class AsioLoop final : public EventLoop {
     if (connection->queue.empty()) {  // the common case: one system call, no coroutine
       error_code ec;
       written = connection->socket.write_some(asio::buffer(frame), ec);
-      if (ec && ec != asio::error::would_block && ec != asio::error::try_again) return end(connection, lost(ec).error());
+      if (ec && ec != asio::error::would_block && ec != asio::error::try_again)
+        return end(connection, lost(ec).error());
       if (written == frame.size()) return;
       connection->front_done = written;
     }
@@ -351,7 +354,8 @@ class AsioLoop final : public EventLoop {
       if (connection->deadline <= time) overdue.push_back(connection);
     }
     for (const ConnectionPtr& connection : overdue) {
-      end(connection, Error{ErrorCode::DeadlineExceeded, connection->opened ? "a frame did not end in time" : "no greeting in time"});
+      end(connection, Error{ErrorCode::DeadlineExceeded,
+                            connection->opened ? "a frame did not end in time" : "no greeting in time"});
     }
   }
 

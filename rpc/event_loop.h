@@ -16,7 +16,8 @@ using ConnectionId = uint64_t;
 
 /// What happens on connections; called on the loop's thread. Nothing may throw.
 struct ConnectionHandlers {
-  /// Hello was exchanged; frames of any size follow. `from` is the other side's host. An error refuses it.
+  /// The greeting was understood; frames of any size follow. `from` is the other side's host. An error refuses an
+  /// incoming connection, to which nothing may be sent yet.
   std::function<Status(ConnectionId, Role, const std::string& name, const std::string& from)> opened;
   std::function<void(ConnectionId, Frame)> frame;
   /// Once for each that was opened, and for each connect() that came to nothing.
@@ -25,7 +26,7 @@ struct ConnectionHandlers {
 
 struct EventLoopLimits {
   size_t max_connections = 40'000;
-  size_t max_queued_bytes = 256 << 20;              ///< unsent bytes of one connection; above it the reader is too slow
+  size_t max_queued_bytes = 256 << 20;  ///< unsent bytes of one connection; above it the reader is too slow
   std::chrono::milliseconds opening_deadline{5'000};  ///< from the connection to Hello
   std::chrono::milliseconds frame_deadline{30'000};   ///< without progress inside a frame
 };
@@ -43,7 +44,9 @@ class EventLoop {
   /// Queues a frame; to a closed connection it goes nowhere. Order is kept.
   virtual void send(ConnectionId connection, std::vector<std::byte> frame) = 0;
   template <class Message>
-  void send_message(ConnectionId connection, const Message& message) { send(connection, to_frame(message)); }
+  void send_message(ConnectionId connection, const Message& message) {
+    send(connection, to_frame(message));
+  }
   /// Sends what is queued, then ends the connection; `closed` follows.
   virtual void close(ConnectionId connection, const std::string& why) = 0;
 

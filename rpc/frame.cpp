@@ -31,9 +31,11 @@ Result<std::optional<FrameReader::Header>> FrameReader::header() const {
   size_t length = in.u32();
   if (magic != kMagic) return fail(ErrorCode::Corrupt, "the other side does not speak the farm's protocol");
   if (version != kProtocolVersion) {
-    return fail(ErrorCode::Corrupt, "protocol version ", version, " is not spoken here; this is version ", kProtocolVersion);
+    return fail(ErrorCode::Corrupt, "protocol version ", version, " is not spoken here; this is version ",
+                kProtocolVersion);
   }
-  if (!is_known(type)) return fail(ErrorCode::Corrupt, to_string(type), " is not in protocol version ", kProtocolVersion);
+  if (!is_known(type))
+    return fail(ErrorCode::Corrupt, to_string(type), " is not in protocol version ", kProtocolVersion);
   size_t limit = std::min(max_body_bytes(type), body_limit_);
   if (length > limit) {
     return fail(ErrorCode::Corrupt, to_string(type), " of ", length, " bytes; at most ", limit, " are taken");

@@ -60,29 +60,49 @@ std::vector<Bytes> one_of_each() {
   reply.measurements.resize(2);
   reply.measurements[0].samples_ns = {1, 2, 3};
   return {
-      to_frame(HelloMessage{Role::Device, "b1"}), to_frame(WelcomeMessage{"tracker"}), to_frame(RefusedMessage{"no"}),
-      to_frame(AnswerMessage{1, false, {ErrorCode::NotFound, "no"}}), to_frame(LeaseRequestMessage{1, "board", -3, 500}),
-      to_frame(LeaseCancelMessage{1}), to_frame(LeaseRenewMessage{1, token}), to_frame(LeaseReleaseMessage{1, token}),
-      to_frame(LeaseBadMessage{1, token, "broke"}), to_frame(LeaseWaitingMessage{1, 2, 3}),
-      to_frame(LeaseGrantedMessage{1, {token, {"10.0.0.1", 4000}, std::chrono::seconds(15)}}), to_frame(StatusRequestMessage{1}),
-      to_frame(StatusReplyMessage{1, some_status()}), to_frame(RegisterMessage{report}), to_frame(HeartbeatMessage{}),
-      to_frame(CheckInMessage{}), to_frame(UnregisterMessage{}), to_frame(DeviceGrantMessage{token, 15000, "alice"}),
-      to_frame(DeviceExtendMessage{7, 15000}), to_frame(DeviceRevokeMessage{7, true}), to_frame(OpenSessionMessage{token}),
-      to_frame(SessionOpenedMessage{"b1", {}}), to_frame(HaveBlobMessage{1, hash_text("x")}), to_frame(PutBlobMessage{1, Bytes(5)}),
-      to_frame(MeasureMessage{1, request}), to_frame(MeasureDoneMessage{1, reply}), to_frame(CancelMeasureMessage{1}),
+      to_frame(HelloMessage{Role::Device, "b1"}),
+      to_frame(WelcomeMessage{"tracker"}),
+      to_frame(RefusedMessage{"no"}),
+      to_frame(AnswerMessage{1, false, {ErrorCode::NotFound, "no"}}),
+      to_frame(LeaseRequestMessage{1, "board", -3, 500}),
+      to_frame(LeaseCancelMessage{1}),
+      to_frame(LeaseRenewMessage{1, token}),
+      to_frame(LeaseReleaseMessage{1, token}),
+      to_frame(LeaseBadMessage{1, token, "broke"}),
+      to_frame(LeaseWaitingMessage{1, 2, 3}),
+      to_frame(LeaseGrantedMessage{1, {token, {"10.0.0.1", 4000}, std::chrono::seconds(15)}}),
+      to_frame(StatusRequestMessage{1}),
+      to_frame(StatusReplyMessage{1, some_status()}),
+      to_frame(RegisterMessage{report}),
+      to_frame(HeartbeatMessage{}),
+      to_frame(CheckInMessage{}),
+      to_frame(UnregisterMessage{}),
+      to_frame(DeviceGrantMessage{token, 15000, "alice"}),
+      to_frame(DeviceExtendMessage{7, 15000}),
+      to_frame(DeviceRevokeMessage{7, true}),
+      to_frame(OpenSessionMessage{token}),
+      to_frame(SessionOpenedMessage{"b1", {}}),
+      to_frame(HaveBlobMessage{1, hash_text("x")}),
+      to_frame(PutBlobMessage{1, Bytes(5)}),
+      to_frame(MeasureMessage{1, request}),
+      to_frame(MeasureDoneMessage{1, reply}),
+      to_frame(CancelMeasureMessage{1}),
   };
 }
 
 // Whether the body is a message of its type, asked of every decoder there is.
 bool decodes(const Frame& frame) {
   bool any = false;
-  auto attempt = [&]<class Message>(Message*) { any = any || (frame.type == Message::kType && from_body<Message>(frame.body)); };
+  auto attempt = [&]<class Message>(Message*) {
+    any = any || (frame.type == Message::kType && from_body<Message>(frame.body));
+  };
   auto all = [&]<class... Messages>(Messages*... each) { (attempt(each), ...); };
-  all((HelloMessage*)0, (WelcomeMessage*)0, (RefusedMessage*)0, (AnswerMessage*)0, (LeaseRequestMessage*)0, (LeaseCancelMessage*)0,
-      (LeaseRenewMessage*)0, (LeaseReleaseMessage*)0, (LeaseBadMessage*)0, (LeaseWaitingMessage*)0, (LeaseGrantedMessage*)0,
-      (StatusRequestMessage*)0, (StatusReplyMessage*)0, (RegisterMessage*)0, (HeartbeatMessage*)0, (CheckInMessage*)0,
-      (UnregisterMessage*)0, (DeviceGrantMessage*)0, (DeviceExtendMessage*)0, (DeviceRevokeMessage*)0, (OpenSessionMessage*)0,
-      (SessionOpenedMessage*)0, (HaveBlobMessage*)0, (PutBlobMessage*)0, (MeasureMessage*)0, (MeasureDoneMessage*)0, (CancelMeasureMessage*)0);
+  all((HelloMessage*)0, (WelcomeMessage*)0, (RefusedMessage*)0, (AnswerMessage*)0, (LeaseRequestMessage*)0,
+      (LeaseCancelMessage*)0, (LeaseRenewMessage*)0, (LeaseReleaseMessage*)0, (LeaseBadMessage*)0,
+      (LeaseWaitingMessage*)0, (LeaseGrantedMessage*)0, (StatusRequestMessage*)0, (StatusReplyMessage*)0,
+      (RegisterMessage*)0, (HeartbeatMessage*)0, (CheckInMessage*)0, (UnregisterMessage*)0, (DeviceGrantMessage*)0,
+      (DeviceExtendMessage*)0, (DeviceRevokeMessage*)0, (OpenSessionMessage*)0, (SessionOpenedMessage*)0,
+      (HaveBlobMessage*)0, (PutBlobMessage*)0, (MeasureMessage*)0, (MeasureDoneMessage*)0, (CancelMeasureMessage*)0);
   return any;
 }
 

@@ -17,13 +17,19 @@ struct Writing {
   void operator()(double& value) { out.f64(value); }
   void operator()(bool& value) { out.boolean(value); }
   void operator()(Hash& value) { out.hash(value); }
-  void operator()(milliseconds& value) { out.u32(static_cast<uint32_t>(std::clamp<int64_t>(value.count(), 0, UINT32_MAX))); }
+  void operator()(milliseconds& value) {
+    out.u32(static_cast<uint32_t>(std::clamp<int64_t>(value.count(), 0, UINT32_MAX)));
+  }
   void text(std::string& value, size_t limit) { out.text(std::string_view(value).substr(0, limit)); }
   void bytes(std::vector<std::byte>& value, size_t) { out.bytes(value); }
   template <class Enum>
-  void enumeration(Enum& value, Enum) { out.u8(static_cast<uint8_t>(value)); }
+  void enumeration(Enum& value, Enum) {
+    out.u8(static_cast<uint8_t>(value));
+  }
   template <class Value>
-  void value(Value& value) { encode(out, value); }
+  void value(Value& value) {
+    encode(out, value);
+  }
   template <class Item, class Fields>
   void list(std::vector<Item>& items, size_t, Fields fields) {
     out.count(items.size());
@@ -45,9 +51,13 @@ struct Reading {
   void text(std::string& value, size_t limit) { value = in.text(limit); }
   void bytes(std::vector<std::byte>& value, size_t limit) { value = in.bytes(limit); }
   template <class Enum>
-  void enumeration(Enum& value, Enum last) { value = in.enumeration(last); }
+  void enumeration(Enum& value, Enum last) {
+    value = in.enumeration(last);
+  }
   template <class Value>
-  void value(Value& value) { decode(in, value); }
+  void value(Value& value) {
+    decode(in, value);
+  }
   template <class Item, class Fields>
   void list(std::vector<Item>& items, size_t limit, Fields fields) {
     items.clear();
@@ -57,6 +67,7 @@ struct Reading {
 
 constexpr size_t kMaxListed = 100'000;  // devices, keys or leases in one status
 
+// clang-format off: a table, one message a line
 template <class Io> void fields(Io& io, Address& m) { io.text(m.host, kMaxNameBytes * 2); io(m.port); }
 template <class Io> void fields(Io& io, LeaseToken& m) { io.text(m.device_id, kMaxNameBytes); io(m.epoch); io(m.secret); }
 template <class Io> void fields(Io& io, Error& m) { io.enumeration(m.code, ErrorCode::Interrupted); io.text(m.message, kMaxMessageText); }
@@ -106,6 +117,7 @@ template <class Io> void fields(Io& io, PutBlobMessage& m) { io(m.request); io.b
 template <class Io> void fields(Io& io, MeasureMessage& m) { io(m.request); io.value(m.measure); }
 template <class Io> void fields(Io& io, MeasureDoneMessage& m) { io(m.request); io.value(m.reply); }
 template <class Io> void fields(Io& io, CancelMeasureMessage& m) { io(m.request); }
+// clang-format on
 
 struct TypeInfo {
   MessageType type;
@@ -190,8 +202,8 @@ Result<Message> from_body(std::span<const std::byte> body) {
   return message;
 }
 
-#define FARM_MESSAGE(Message)                                   \
-  template std::vector<std::byte> to_frame(const Message&);     \
+#define FARM_MESSAGE(Message)                               \
+  template std::vector<std::byte> to_frame(const Message&); \
   template Result<Message> from_body(std::span<const std::byte>);
 FARM_MESSAGE(HelloMessage)
 FARM_MESSAGE(WelcomeMessage)

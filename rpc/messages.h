@@ -15,7 +15,7 @@
 // CLIENT to tracker                         tracker to CLIENT
 //   LeaseRequest  request                     LeaseWaiting  request   (at once, then about once a second)
 //                                             LeaseGranted  request   or Answer with the error
-//   LeaseCancel   request                     -
+//   LeaseCancel   request                     Answer        request   (a grant may have come just before)
 //   LeaseRenew, LeaseRelease, LeaseBad        Answer        request
 //   StatusRequest request                     StatusReply   request
 //   A client that disconnects loses its leases and its places in the queues.
@@ -51,19 +51,42 @@ namespace farm {
 inline constexpr uint32_t kMagic = 0x4d524146;  // "FARM" read as little-endian
 inline constexpr uint16_t kProtocolVersion = 1;
 inline constexpr size_t kFrameHeaderBytes = 12;
-inline constexpr size_t kMaxNameBytes = 128;       ///< keys, device ids, holders, host names
-inline constexpr size_t kMaxOpeningBytes = 4096;   ///< body of a first frame
-inline constexpr size_t kMaxMessageText = 4096;    ///< an error's text
-inline constexpr size_t kMaxSmallBytes = 16 << 10; ///< body of the small messages
+inline constexpr size_t kMaxNameBytes = 128;        ///< keys, device ids, holders, host names
+inline constexpr size_t kMaxOpeningBytes = 4096;    ///< body of a first frame
+inline constexpr size_t kMaxMessageText = 4096;     ///< an error's text
+inline constexpr size_t kMaxSmallBytes = 16 << 10;  ///< body of the small messages
 inline constexpr size_t kMaxStatusBytes = 128 << 20;
 inline constexpr size_t kMaxMeasureBytes = 512 << 20;
 inline constexpr size_t kMaxWireBlobBytes = 1 << 30;  ///< one blob: a layer's whole output fits
 
 enum class MessageType : uint16_t {
-  Hello = 1, Welcome, Refused, Answer,
-  LeaseRequest = 16, LeaseCancel, LeaseRenew, LeaseRelease, LeaseBad, LeaseWaiting, LeaseGranted, StatusRequest, StatusReply,
-  Register = 32, Heartbeat, CheckIn, Unregister, DeviceGrant, DeviceExtend, DeviceRevoke,
-  OpenSession = 48, SessionOpened, HaveBlob, PutBlob, Measure, MeasureDone, CancelMeasure,
+  Hello = 1,
+  Welcome,
+  Refused,
+  Answer,
+  LeaseRequest = 16,
+  LeaseCancel,
+  LeaseRenew,
+  LeaseRelease,
+  LeaseBad,
+  LeaseWaiting,
+  LeaseGranted,
+  StatusRequest,
+  StatusReply,
+  Register = 32,
+  Heartbeat,
+  CheckIn,
+  Unregister,
+  DeviceGrant,
+  DeviceExtend,
+  DeviceRevoke,
+  OpenSession = 48,
+  SessionOpened,
+  HaveBlob,
+  PutBlob,
+  Measure,
+  MeasureDone,
+  CancelMeasure,
 };
 /// "LeaseRequest"; "message 77" for what is none.
 std::string to_string(MessageType type);
@@ -102,8 +125,8 @@ struct LeaseRequestMessage {
   static constexpr MessageType kType = MessageType::LeaseRequest;
   uint32_t request = 0;
   std::string key;
-  int32_t priority = 0;             ///< higher first
-  uint32_t unknown_key_wait_ms = 0; ///< how long to wait for a first device of the key
+  int32_t priority = 0;              ///< higher first
+  uint32_t unknown_key_wait_ms = 0;  ///< how long to wait for a first device of the key
 };
 struct LeaseCancelMessage {
   static constexpr MessageType kType = MessageType::LeaseCancel;
@@ -154,9 +177,9 @@ struct DeviceReport {
   uint64_t instance = 0;  ///< random, one a process: tells a reconnect from a second server with the same id
   std::string key;
   Target target;
-  Address address;        ///< where clients connect; without a host: where the registration came from
-  uint64_t epoch = 0;     ///< highest that it was ever told
-  uint64_t secret = 0;    ///< of the running lease
+  Address address;      ///< where clients connect; without a host: where the registration came from
+  uint64_t epoch = 0;   ///< highest that it was ever told
+  uint64_t secret = 0;  ///< of the running lease
   std::string holder;
   std::chrono::milliseconds left{0};  ///< of the running lease; 0: none
 };

@@ -34,8 +34,8 @@ class Socket {
   FrameReader reader_;
 };
 
-/// Connects and exchanges Hello and Welcome; the name of the other side goes to `peer`. Errors name no address: the caller
-/// knows what it wanted there.
+/// Connects and exchanges Hello and Welcome; the name of the other side goes to `peer`. Errors name no address: the
+/// caller knows what it wanted there.
 Result<Socket> open_connection(const Address& address, Role role, const std::string& name, Deadline deadline,
                                std::string* peer = nullptr);
 

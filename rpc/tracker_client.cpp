@@ -20,27 +20,33 @@ constexpr milliseconds kReconnectTimeout{2'000};
 constexpr milliseconds kAnswerTimeout{5'000};
 constexpr milliseconds kProgressEvery{1'000};
 constexpr milliseconds kLookEvery{100};
+// A tracker that was started again knows no device for so long.
+constexpr milliseconds kDevicesReturn{10'000};
 
 Deadline from_now(milliseconds time) { return std::chrono::steady_clock::now() + time; }
 
 class Client final : public TrackerClient {
  public:
   Client(Address address, std::string user, Socket socket)
-      : address_(std::move(address)), user_(std::move(user)), socket_(std::move(socket)),
-        rng_(static_cast<uint64_t>(getpid()) ^ static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count())) {}
+      : address_(std::move(address)),
+        user_(std::move(user)),
+        socket_(std::move(socket)),
+        rng_(static_cast<uint64_t>(getpid()) ^
+             static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count())) {}
 
   Result<LeaseGrant> lease(const std::string& key, int priority, milliseconds unknown_key_wait,
                            const Progress& progress) override {
     if (key.empty() || key.size() > kMaxNameBytes) {
-      return fail(ErrorCode::InvalidArgument, "device key of ", key.size(), " bytes; 1 to ", kMaxNameBytes, " are allowed");
+      return fail(ErrorCode::InvalidArgument, "device key of ", key.size(), " bytes; 1 to ", kMaxNameBytes,
+                  " are allowed");
     }
-    for (;;) {
+    for (;; unknown_key_wait = std::max(unknown_key_wait, kDevicesReturn)) {
       FARM_CHECK(reconnect_patiently(progress));
       auto wait = static_cast<uint32_t>(std::clamp<int64_t>(unknown_key_wait.count(), 0, UINT32_MAX));
       LeaseRequestMessage request{next_request_++, key, priority, wait};
       auto grant = send(request, kAnswerTimeout) ? wait_for_grant(request.request, progress) : lost();
       // A tracker that went away forgot the request: ask again once it is back.
-      if (grant || socket_) return grant;
+      if (grant || socket_ || grant.error().code == ErrorCode::Interrupted) return grant;
     }
   }
 
@@ -57,7 +63,9 @@ class Client final : public TrackerClient {
   }
 
  private:
-  static std::unexpected<Error> lost() { return fail(ErrorCode::Unavailable, "the connection to the tracker was lost"); }
+  static std::unexpected<Error> lost() {
+    return fail(ErrorCode::Unavailable, "the connection to the tracker was lost");
+  }
 
   Status reconnect() {
     if (socket_) return {};
@@ -73,7 +81,8 @@ class Client final : public TrackerClient {
       if (reconnect()) return {};
       QueuePosition away{.connected = false};
       if (progress && !progress(away)) return fail(ErrorCode::Interrupted, "cancelled while the tracker was away");
-      Deadline until = from_now(milliseconds(static_cast<int64_t>(static_cast<double>(pause.count()) * (0.5 + rng_.uniform()))));
+      Deadline until =
+          from_now(milliseconds(static_cast<int64_t>(static_cast<double>(pause.count()) * (0.5 + rng_.uniform()))));
       while (std::chrono::steady_clock::now() < until) {
         std::this_thread::sleep_for(kLookEvery);
         if (progress && !progress(away)) return fail(ErrorCode::Interrupted, "cancelled while the tracker was away");
@@ -100,17 +109,22 @@ class Client final : public TrackerClient {
       }
       if (!progress || std::chrono::steady_clock::now() < report_at) continue;
       report_at = from_now(kProgressEvery);
-      if (!progress(position)) {
-        send(LeaseCancelMessage{request}, kAnswerTimeout);
-        return cancelled();
-      }
+      if (!progress(position)) return cancel(request);
     }
   }
 
-  // The grant may already be on its way: giving up the connection makes the tracker take it back.
-  Result<LeaseGrant> cancelled() {
-    socket_.reset();
-    auto again = reconnect();
+  // The grant may already be on its way: then it is given back.
+  Result<LeaseGrant> cancel(uint32_t request) {
+    std::optional<LeaseGrant> grant;
+    QueuePosition position;
+    bool over = !send(LeaseCancelMessage{request}, kAnswerTimeout);
+    for (Deadline deadline = from_now(kAnswerTimeout); !over;) {
+      auto frame = socket_->receive(deadline);
+      over = !frame || frame->type == MessageType::Answer;
+      if (!frame) socket_.reset();
+      if (!over) grant = read_lease_answer(*frame, request, position).value_or(std::nullopt);
+    }
+    if (grant) (void)release(grant->token);
     return fail(ErrorCode::Interrupted, "cancelled while waiting for a device");
   }
 
@@ -175,7 +189,8 @@ class Client final : public TrackerClient {
 
 }  // namespace
 
-Result<std::unique_ptr<TrackerClient>> TrackerClient::connect(const Address& tracker, milliseconds timeout, std::string user) {
+Result<std::unique_ptr<TrackerClient>> TrackerClient::connect(const Address& tracker, milliseconds timeout,
+                                                              std::string user) {
   user.resize(std::min(user.size(), kMaxNameBytes));
   auto socket = open_connection(tracker, Role::Client, user, from_now(timeout));
   if (!socket) {

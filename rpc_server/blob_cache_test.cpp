@@ -5,7 +5,9 @@
 namespace farm {
 namespace {
 
-std::vector<std::byte> filled(size_t size, int value) { return std::vector<std::byte>(size, static_cast<std::byte>(value)); }
+std::vector<std::byte> filled(size_t size, int value) {
+  return std::vector<std::byte>(size, static_cast<std::byte>(value));
+}
 Hash hash_of(size_t size, int value) { return hash_bytes(filled(size, value)); }
 
 }  // namespace

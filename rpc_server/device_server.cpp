@@ -38,7 +38,12 @@ uint64_t random_number() {
 class Server final : public DeviceServer {
  public:
   Server(EventLoop& loop, Device& device, const Clock& clock, DeviceServerOptions options)
-      : loop_(loop), device_(device), clock_(clock), options_(std::move(options)), blobs_(options_.max_blob_bytes), worker_(device) {}
+      : loop_(loop),
+        device_(device),
+        clock_(clock),
+        options_(std::move(options)),
+        blobs_(options_.max_blob_bytes),
+        worker_(device) {}
   ~Server() override { *alive_ = false; }
 
   const Address& address() const override { return address_; }
@@ -48,7 +53,9 @@ class Server final : public DeviceServer {
   Status begin() {
     FARM_TRY(address_, loop_.listen(options_.listen, "device", session_handlers()));
     if (options_.id.empty()) options_.id = options_.key + "@" + host_name() + ":" + std::to_string(address_.port);
-    link_.emplace(loop_, clock_, TrackerLinkOptions{options_.tracker, options_.id, options_.heartbeat, options_.tracker_silence}, link_handlers());
+    link_.emplace(loop_, clock_,
+                  TrackerLinkOptions{options_.tracker, options_.id, options_.heartbeat, options_.tracker_silence},
+                  link_handlers());
     look_for_ever();
     return {};
   }
@@ -83,9 +90,13 @@ class Server final : public DeviceServer {
     return {
         .report = [this] { return report(); },
         .grant = [this](const DeviceGrantMessage& m) { on_grant(m); },
-        .extend = [this](const DeviceExtendMessage& m) { fence_.extend(m.epoch, milliseconds(m.ttl_ms), clock_.now()); },
+        .extend =
+            [this](const DeviceExtendMessage& m) { fence_.extend(m.epoch, milliseconds(m.ttl_ms), clock_.now()); },
         .revoke = [this](const DeviceRevokeMessage& m) { on_revoke(m); },
-        .registered = [this] { if (registered_) registered_(); },
+        .registered =
+            [this] {
+              if (registered_) registered_();
+            },
     };
   }
 
@@ -153,7 +164,8 @@ class Server final : public DeviceServer {
     }
     Admission admission = fence_.admit(*visitor.token, clock_.now());
     if (admission == Admission::Stale || (admission == Admission::NotYet && overdue)) {
-      turn_away(id, Error{ErrorCode::Unavailable, "stale epoch " + std::to_string(visitor.token->epoch) + " at device " + options_.id});
+      turn_away(id, Error{ErrorCode::Unavailable,
+                          "stale epoch " + std::to_string(visitor.token->epoch) + " at device " + options_.id});
     } else if (admission == Admission::Yes && !measuring_) {  // a cancelled measurement may take a moment to end
       open_session(id);
     }
@@ -192,14 +204,16 @@ class Server final : public DeviceServer {
     switch (frame.type) {
       case MessageType::HaveBlob: {
         FARM_TRY(auto message, open_frame<HaveBlobMessage>(frame));
-        Status there = blobs_.get(message.hash) ? Status{} : fail(ErrorCode::NotFound, "no blob ", to_string(message.hash));
+        Status there =
+            blobs_.get(message.hash) ? Status{} : fail(ErrorCode::NotFound, "no blob ", to_string(message.hash));
         return answer(id, message.request, there);
       }
       case MessageType::PutBlob: {
         FARM_TRY(auto message, open_frame<PutBlobMessage>(frame));
         return answer(id, message.request, blobs_.put(std::move(message.bytes)));
       }
-      case MessageType::Measure: return on_measure(id, frame);
+      case MessageType::Measure:
+        return on_measure(id, frame);
       case MessageType::CancelMeasure: {
         FARM_TRY(auto message, open_frame<CancelMeasureMessage>(frame));
         if (measuring_ && measuring_request_ == message.request) {
@@ -208,7 +222,8 @@ class Server final : public DeviceServer {
         }
         return {};
       }
-      default: return fail(ErrorCode::Corrupt, to_string(frame.type), " in a session");
+      default:
+        return fail(ErrorCode::Corrupt, to_string(frame.type), " in a session");
     }
   }
 
@@ -238,12 +253,13 @@ class Server final : public DeviceServer {
     measuring_ = true;
     cancelling_ = false;
     measuring_request_ = message.request;
-    worker_.start(std::move(message.measure), std::move(*blobs), [this, id, request = message.request](Result<MeasureReply> reply) {
-      auto shared = std::make_shared<Result<MeasureReply>>(std::move(reply));
-      loop_.post([this, alive = alive_, id, request, shared] {
-        if (*alive) on_measured(id, request, *shared);
-      });
-    });
+    worker_.start(std::move(message.measure), std::move(*blobs),
+                  [this, id, request = message.request](Result<MeasureReply> reply) {
+                    auto shared = std::make_shared<Result<MeasureReply>>(std::move(reply));
+                    loop_.post([this, alive = alive_, id, request, shared] {
+                      if (*alive) on_measured(id, request, *shared);
+                    });
+                  });
     return {};
   }
 
@@ -252,7 +268,8 @@ class Server final : public DeviceServer {
     for (const Hash& hash : {inputs.expected, inputs.terms}) {
       if (hash == Hash{}) continue;
       Blob blob = blobs_.get(hash);
-      if (!blob) return fail(ErrorCode::NotFound, "no blob ", to_string(hash), " at device ", options_.id, "; put it again");
+      if (!blob)
+        return fail(ErrorCode::NotFound, "no blob ", to_string(hash), " at device ", options_.id, "; put it again");
       blobs[hash] = blob;
     }
     return blobs;

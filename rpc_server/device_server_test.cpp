@@ -65,7 +65,8 @@ struct Farm {
     TrackerOptions tracker_options{.listen = {"127.0.0.1", 0}};
     tracker_options.table.ttl = ttl;
     tracker = std::move(*Tracker::start(*loop, clock, tracker_options));
-    server = std::move(*DeviceServer::start(*loop, device, clock, {.tracker = tracker->address(), .key = "board", .max_blob_bytes = 1000}));
+    server = std::move(*DeviceServer::start(*loop, device, clock,
+                                            {.tracker = tracker->address(), .key = "board", .max_blob_bytes = 1000}));
     std::promise<void> registered;
     bool once = false;
     server->on_registered([&] {
@@ -156,7 +157,8 @@ TEST_CASE("a forged, an ended and an unknown token are stale") {
   forged.token.secret ^= 1;
   auto refused = DeviceClient::connect(forged, seconds(5));
   REQUIRE_FALSE(refused);
-  CHECK(refused.error().message == "stale epoch " + std::to_string(grant.token.epoch) + " at device " + farm.server->id());
+  CHECK(refused.error().message ==
+        "stale epoch " + std::to_string(grant.token.epoch) + " at device " + farm.server->id());
   forged = grant;
   forged.token.epoch += 10;
   CHECK_FALSE(DeviceClient::connect(forged, seconds(5)));
@@ -237,6 +239,25 @@ TEST_CASE("a device that was reported bad comes back by itself once nothing runs
   LeaseGrant next = lease(*client);
   CHECK(next.token.epoch > grant.token.epoch);
   CHECK(session(next)->device_id() == farm.server->id());
+}
+
+TEST_CASE("a request that is cancelled costs neither the place of others nor the client's other lease") {
+  Farm farm;
+  auto client = farm.client();
+  LeaseGrant grant = lease(*client);
+  int looks = 0;
+  auto second = client->lease("board", 0, seconds(5), [&](const QueuePosition& position) {
+    CHECK(position.connected);
+    CHECK(position.position == 1);
+    CHECK(position.devices == 1);
+    return ++looks < 2;
+  });
+  REQUIRE_FALSE(second);
+  CHECK(second.error().code == ErrorCode::Interrupted);
+  CHECK(client->renew(grant.token));
+  CHECK(client->status()->queue.at(0).waiting == 0);
+  REQUIRE(client->release(grant.token));
+  CHECK(client->status()->devices.at(0).state == "free");
 }
 
 TEST_CASE("the newest connection with the token has the session") {

@@ -15,8 +15,12 @@ constexpr milliseconds kConnectTimeout{5'000};
 constexpr milliseconds kFirstPause{100}, kLongestPause{5'000};
 
 TrackerLink::TrackerLink(EventLoop& loop, const Clock& clock, TrackerLinkOptions options, Handlers handlers)
-    : loop_(loop), clock_(clock), options_(std::move(options)), handlers_(std::move(handlers)),
-      rng_(hash_text(options_.name).bytes[0] ^ static_cast<uint64_t>(getpid())), pause_(kFirstPause) {
+    : loop_(loop),
+      clock_(clock),
+      options_(std::move(options)),
+      handlers_(std::move(handlers)),
+      rng_(hash_text(options_.name).bytes[0] ^ static_cast<uint64_t>(getpid())),
+      pause_(kFirstPause) {
   connect();
   beat_for_ever();
 }
@@ -33,7 +37,8 @@ void TrackerLink::check_in() {
 
 void TrackerLink::connect() {
   ConnectionHandlers handlers;
-  handlers.opened = [this, alive = alive_](ConnectionId connection, Role, const std::string&, const std::string&) -> Status {
+  handlers.opened = [this, alive = alive_](ConnectionId connection, Role, const std::string&,
+                                           const std::string&) -> Status {
     if (!*alive) return {};
     heard_ = clock_.now();
     loop_.send_message(connection, RegisterMessage{handlers_.report()});
@@ -62,8 +67,10 @@ void TrackerLink::connect_again() {
 
 Status TrackerLink::on_frame(const Frame& frame) {
   switch (frame.type) {
-    case MessageType::Answer: return on_answer(frame);
-    case MessageType::Heartbeat: return {};
+    case MessageType::Answer:
+      return on_answer(frame);
+    case MessageType::Heartbeat:
+      return {};
     case MessageType::DeviceGrant: {
       FARM_TRY(auto message, open_frame<DeviceGrantMessage>(frame));
       handlers_.grant(message);
@@ -79,7 +86,8 @@ Status TrackerLink::on_frame(const Frame& frame) {
       handlers_.revoke(message);
       return {};
     }
-    default: return fail(ErrorCode::Corrupt, to_string(frame.type), " from a tracker");
+    default:
+      return fail(ErrorCode::Corrupt, to_string(frame.type), " from a tracker");
   }
 }
 
@@ -97,7 +105,8 @@ Status TrackerLink::on_answer(const Frame& frame) {
 void TrackerLink::on_closed(const Error& why) {
   registered_ = false;
   connection_ = 0;
-  if (!said_lost_) log_event(LogLevel::Warning, "tracker_away", {{"tracker", options_.tracker.text()}, {"why", why.message}});
+  if (!said_lost_)
+    log_event(LogLevel::Warning, "tracker_away", {{"tracker", options_.tracker.text()}, {"why", why.message}});
   said_lost_ = true;  // once: it may be away for a day
   connect_again();
 }

@@ -53,7 +53,8 @@ Status LeaseTable::check_report(PeerId peer, const DeviceReport& report, Time no
   if (report.epoch > UINT64_MAX / 2) return fail(ErrorCode::InvalidArgument, "epoch ", report.epoch, " cannot be");
   auto of_peer = peers_.find(peer);
   if (of_peer != peers_.end() && of_peer->second.device && of_peer->second.device->report.id != report.id) {
-    return fail(ErrorCode::InvalidArgument, "one connection registers one device; this is ", of_peer->second.device->report.id);
+    return fail(ErrorCode::InvalidArgument, "one connection registers one device; this is ",
+                of_peer->second.device->report.id);
   }
   auto known = devices_.find(report.id);
   if (known == devices_.end()) {
@@ -63,7 +64,8 @@ Status LeaseTable::check_report(PeerId peer, const DeviceReport& report, Time no
   const Device& device = known->second;
   bool alive = device.peer && device.peer != peer && now - device.last_seen < options_.lost_after;
   if (alive && device.report.instance != report.instance) {
-    return fail(ErrorCode::Unavailable, "device id ", report.id, " is taken by another server; give this one another --id");
+    return fail(ErrorCode::Unavailable, "device id ", report.id,
+                " is taken by another server; give this one another --id");
   }
   return {};
 }
@@ -81,7 +83,8 @@ void LeaseTable::reconcile(Device& device, const DeviceReport& report, Time now)
   if (device.lease) end_lease(device, false);
   if (!runs) return;
   unfree(device);
-  device.lease = Lease{{report.id, report.epoch, report.secret}, report.holder, 0, now + std::min(report.left, options_.ttl)};
+  device.lease =
+      Lease{{report.id, report.epoch, report.secret}, report.holder, 0, now + std::min(report.left, options_.ttl)};
 }
 
 void LeaseTable::connect(Device& device, PeerId peer, Time now) {
@@ -216,7 +219,8 @@ void LeaseTable::bind_lease(Device& device, PeerId client) {
 void LeaseTable::end_lease(Device& device, bool tell_device) {
   auto client = peers_.find(device.lease->client);
   if (client != peers_.end()) client->second.leases.erase(&device);
-  if (tell_device && device.peer) events_.emplace_back(RevokeAtDevice{device.peer, device.lease->token.epoch, device.bad});
+  if (tell_device && device.peer)
+    events_.emplace_back(RevokeAtDevice{device.peer, device.lease->token.epoch, device.bad});
   device.lease.reset();
 }
 

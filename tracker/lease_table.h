@@ -46,17 +46,44 @@ struct LeaseWish {
 };
 
 // What the table wants to be told to whom, in order.
-struct GrantToDevice { PeerId device; LeaseToken token; std::chrono::milliseconds ttl; std::string holder; };
-struct ExtendAtDevice { PeerId device; uint64_t epoch; std::chrono::milliseconds ttl; };
+struct GrantToDevice {
+  PeerId device;
+  LeaseToken token;
+  std::chrono::milliseconds ttl;
+  std::string holder;
+};
+struct ExtendAtDevice {
+  PeerId device;
+  uint64_t epoch;
+  std::chrono::milliseconds ttl;
+};
 /// `check_in`: the device was reported bad and must say when it is in order again.
-struct RevokeAtDevice { PeerId device; uint64_t epoch; bool check_in; };
-struct GrantToClient { PeerId client; uint32_t request; LeaseGrant grant; };
-struct RefuseRequest { PeerId client; uint32_t request; Error error; };
-struct TellPosition { PeerId client; uint32_t request; QueuePosition position; };
+struct RevokeAtDevice {
+  PeerId device;
+  uint64_t epoch;
+  bool check_in;
+};
+struct GrantToClient {
+  PeerId client;
+  uint32_t request;
+  LeaseGrant grant;
+};
+struct RefuseRequest {
+  PeerId client;
+  uint32_t request;
+  Error error;
+};
+struct TellPosition {
+  PeerId client;
+  uint32_t request;
+  QueuePosition position;
+};
 /// The connection is of no more use: a lost device's, or an old one of a device that came back.
-struct DropPeer { PeerId peer; };
-using TableEvent = std::variant<GrantToDevice, ExtendAtDevice, RevokeAtDevice, GrantToClient, RefuseRequest,
-                                TellPosition, DropPeer>;
+struct DropPeer {
+  PeerId peer;
+};
+using TableEvent =
+    std::variant<GrantToDevice, ExtendAtDevice, RevokeAtDevice, GrantToClient, RefuseRequest, TellPosition, DropPeer>;
 
 class LeaseTable {
  public:

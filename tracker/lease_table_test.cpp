@@ -32,7 +32,8 @@ struct Table {
     events = table.take_events();
     return status;
   }
-  Status ask(PeerId client, uint32_t request, int priority = 0, const std::string& key = "board", milliseconds wait = seconds(10)) {
+  Status ask(PeerId client, uint32_t request, int priority = 0, const std::string& key = "board",
+             milliseconds wait = seconds(10)) {
     LeaseWish wish{request, key, "user" + std::to_string(client), priority, wait};
     Status status = table.request(client, wish, clock.now());
     events = table.take_events();

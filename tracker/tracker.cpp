@@ -70,7 +70,8 @@ class Service final : public Tracker {
     Status understood = peer.role == Role::Client ? on_client_frame(id, peer, frame) : on_device_frame(id, peer, frame);
     send_events();
     if (understood) return;
-    log_event(LogLevel::Warning, "peer_dropped", {{"peer", printable(peer.name)}, {"from", peer.from}, {"why", understood.error().message}});
+    log_event(LogLevel::Warning, "peer_dropped",
+              {{"peer", printable(peer.name)}, {"from", peer.from}, {"why", understood.error().message}});
     loop_.close(id, understood.error().message);
   }
 
@@ -88,11 +89,12 @@ class Service final : public Tracker {
 
   Status on_client_frame(PeerId id, const Peer& peer, const Frame& frame) {
     switch (frame.type) {
-      case MessageType::LeaseRequest: return on_lease_request(id, peer, frame);
+      case MessageType::LeaseRequest:
+        return on_lease_request(id, peer, frame);
       case MessageType::LeaseCancel: {
         FARM_TRY(auto message, open_frame<LeaseCancelMessage>(frame));
         table_.cancel(id, message.request);
-        return {};
+        return answer(id, message.request, {});
       }
       case MessageType::LeaseRenew: {
         FARM_TRY(auto message, open_frame<LeaseRenewMessage>(frame));
@@ -102,19 +104,22 @@ class Service final : public Tracker {
         FARM_TRY(auto message, open_frame<LeaseReleaseMessage>(frame));
         return answer(id, message.request, table_.release(id, message.token, clock_.now()));
       }
-      case MessageType::LeaseBad: return on_lease_bad(id, peer, frame);
+      case MessageType::LeaseBad:
+        return on_lease_bad(id, peer, frame);
       case MessageType::StatusRequest: {
         FARM_TRY(auto message, open_frame<StatusRequestMessage>(frame));
         loop_.send_message(id, StatusReplyMessage{message.request, table_.status(clock_.now())});
         return {};
       }
-      default: return fail(ErrorCode::Corrupt, to_string(frame.type), " from a client");
+      default:
+        return fail(ErrorCode::Corrupt, to_string(frame.type), " from a client");
     }
   }
 
   Status on_lease_request(PeerId id, const Peer& peer, const Frame& frame) {
     FARM_TRY(auto message, open_frame<LeaseRequestMessage>(frame));
-    LeaseWish wish{message.request, message.key, printable(peer.name), message.priority, milliseconds(message.unknown_key_wait_ms)};
+    LeaseWish wish{message.request, message.key, printable(peer.name), message.priority,
+                   milliseconds(message.unknown_key_wait_ms)};
     Status queued = table_.request(id, wish, clock_.now());
     return queued ? queued : answer(id, message.request, queued);
   }
@@ -123,7 +128,8 @@ class Service final : public Tracker {
     FARM_TRY(auto message, open_frame<LeaseBadMessage>(frame));
     Status done = table_.report_bad(id, message.token, clock_.now());
     if (done) {
-      log_event(LogLevel::Warning, "device_set_aside", {{"device", message.token.device_id}, {"by", printable(peer.name)}, {"why", printable(message.why)}});
+      log_event(LogLevel::Warning, "device_set_aside",
+                {{"device", message.token.device_id}, {"by", printable(peer.name)}, {"why", printable(message.why)}});
     }
     return answer(id, message.request, done);
   }
@@ -141,7 +147,8 @@ class Service final : public Tracker {
 
   Status on_device_frame(PeerId id, Peer& peer, const Frame& frame) {
     switch (frame.type) {
-      case MessageType::Register: return on_register(id, peer, frame);
+      case MessageType::Register:
+        return on_register(id, peer, frame);
       case MessageType::Heartbeat:
         table_.heartbeat(id, clock_.now());
         loop_.send_message(id, HeartbeatMessage{});
@@ -152,7 +159,8 @@ class Service final : public Tracker {
       case MessageType::Unregister:
         table_.unregister(id, clock_.now());
         return {};
-      default: return fail(ErrorCode::Corrupt, to_string(frame.type), " from a device");
+      default:
+        return fail(ErrorCode::Corrupt, to_string(frame.type), " from a device");
     }
   }
 
@@ -163,9 +171,14 @@ class Service final : public Tracker {
     Status registered = table_.register_device(id, report, clock_.now());
     if (registered) {
       peer.device_id = report.id;
-      log_event(LogLevel::Info, "device_registered", {{"device", report.id}, {"key", report.key}, {"target", printable(report.target.text())}, {"address", printable(report.address.text())}});
+      log_event(LogLevel::Info, "device_registered",
+                {{"device", report.id},
+                 {"key", report.key},
+                 {"target", printable(report.target.text())},
+                 {"address", printable(report.address.text())}});
     } else {
-      log_event(LogLevel::Warning, "device_refused", {{"device", printable(report.id)}, {"why", registered.error().message}});
+      log_event(LogLevel::Warning, "device_refused",
+                {{"device", printable(report.id)}, {"why", registered.error().message}});
     }
     return answer(id, 0, registered);
   }
@@ -178,12 +191,17 @@ class Service final : public Tracker {
     }
   }
 
-  void send_event(const GrantToDevice& e) { loop_.send_message(e.device, DeviceGrantMessage{e.token, count_ms(e.ttl), e.holder}); }
-  void send_event(const ExtendAtDevice& e) { loop_.send_message(e.device, DeviceExtendMessage{e.epoch, count_ms(e.ttl)}); }
+  void send_event(const GrantToDevice& e) {
+    loop_.send_message(e.device, DeviceGrantMessage{e.token, count_ms(e.ttl), e.holder});
+  }
+  void send_event(const ExtendAtDevice& e) {
+    loop_.send_message(e.device, DeviceExtendMessage{e.epoch, count_ms(e.ttl)});
+  }
   void send_event(const RevokeAtDevice& e) { loop_.send_message(e.device, DeviceRevokeMessage{e.epoch, e.check_in}); }
   void send_event(const GrantToClient& e) {
     loop_.send_message(e.client, LeaseGrantedMessage{e.request, e.grant});
-    log_event(LogLevel::Debug, "lease_granted", {{"device", e.grant.token.device_id}, {"epoch", std::to_string(e.grant.token.epoch)}});
+    log_event(LogLevel::Debug, "lease_granted",
+              {{"device", e.grant.token.device_id}, {"epoch", std::to_string(e.grant.token.epoch)}});
   }
   void send_event(const RefuseRequest& e) { loop_.send_message(e.client, AnswerMessage{e.request, false, e.error}); }
   void send_event(const TellPosition& e) {

@@ -39,14 +39,17 @@ struct RealFarm {
     for (int i = 0; i < devices; ++i) start_server("b" + std::to_string(i));
   }
   void start_tracker() {
-    auto started = ChildProgram::start({.program = FARM_PROGRAMS "/tracker", .args = {"--port", std::to_string(address.port), "--log", "error"}});
+    auto started = ChildProgram::start(
+        {.program = FARM_PROGRAMS "/tracker", .args = {"--port", std::to_string(address.port), "--log", "error"}});
     INFO((started ? "" : started.error().message));
     REQUIRE(started);
     tracker = std::move(*started);
     address.port = tracker->port();
   }
   void start_server(const std::string& id, const std::string& key = "board") {
-    auto started = ChildProgram::start({.program = FARM_PROGRAMS "/rpc_server", .args = {"--tracker", address.text(), "--key", key, "--id", id, "--log", "error"}});
+    auto started =
+        ChildProgram::start({.program = FARM_PROGRAMS "/rpc_server",
+                             .args = {"--tracker", address.text(), "--key", key, "--id", id, "--log", "error"}});
     INFO((started ? "" : started.error().message));
     REQUIRE(started);
     servers.push_back(std::move(*started));
@@ -98,7 +101,8 @@ struct Waiting {
   ~Waiting() { thread.join(); }
 };
 
-Result<Measurement> measure(DeviceClient& device, const std::string& kernel, const std::function<bool()>& while_waiting = {}) {
+Result<Measurement> measure(DeviceClient& device, const std::string& kernel,
+                            const std::function<bool()>& while_waiting = {}) {
   TestTask task;
   FARM_CHECK(device.put_blob(std::as_bytes(std::span(task.expected))));
   FARM_CHECK(device.put_blob(std::as_bytes(std::span(task.terms))));
@@ -287,7 +291,8 @@ TEST_CASE("a key that nobody serves is refused with those that exist") {
   RealFarm farm;
   auto grant = farm.client("alice")->lease("baord", 0, milliseconds(0), {});
   REQUIRE_FALSE(grant);
-  CHECK(grant.error() == Error{ErrorCode::NotFound, "no device is registered under 'baord' (did you mean board?); registered: board"});
+  CHECK(grant.error() ==
+        Error{ErrorCode::NotFound, "no device is registered under 'baord' (did you mean board?); registered: board"});
 }
 
 TEST_CASE("a silent connection holds up neither tracker nor device") {
@@ -311,7 +316,8 @@ TEST_CASE("a forged length, a wrong version and another protocol are refused by 
     length.say(header(kProtocolVersion, MessageType::PutBlob, 0xffffffff));
     CHECK(length.hear_to_the_end().find("PutBlob of 4294967295 bytes; at most 4096 are taken") != std::string::npos);
     version.say(header(7, MessageType::Hello, 0));
-    CHECK(version.hear_to_the_end().find("protocol version 7 is not spoken here; this is version 1") != std::string::npos);
+    CHECK(version.hear_to_the_end().find("protocol version 7 is not spoken here; this is version 1") !=
+          std::string::npos);
     std::string request = "GET / HTTP/1.1\r\n\r\n";
     http.say(std::as_bytes(std::span(request)));
     CHECK(http.hear_to_the_end().find("does not speak the farm's protocol") != std::string::npos);
@@ -333,7 +339,9 @@ TEST_CASE("a server that is told to end leaves no process and no device behind")
 TEST_CASE("a server looks for its tracker until there is one") {
   RealFarm farm(0);
   farm.tracker->kill();
-  auto server = ChildProgram::start({.program = FARM_PROGRAMS "/rpc_server", .args = {"--tracker", farm.address.text(), "--key", "board", "--id", "early", "--log", "error"}});
+  auto server = ChildProgram::start(
+      {.program = FARM_PROGRAMS "/rpc_server",
+       .args = {"--tracker", farm.address.text(), "--key", "board", "--id", "early", "--log", "error"}});
   REQUIRE(server);
   farm.start_tracker();
   CHECK(soon([&] { return farm.state("early") == "free"; }));

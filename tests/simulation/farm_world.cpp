@@ -58,17 +58,25 @@ void World::cause_fault() {
   Client& client = clients_[rng_.below(clients_.size())];
   auto a_while = milliseconds(100 + rng_.below(40'000));
   switch (rng_.below(7)) {
-    case 0: restart_tracker(); break;
-    case 1: close_link(device.link); break;  // the connection breaks, the session does not
-    case 2:                                  // the device's program is killed and started again
+    case 0:
+      restart_tracker();
+      break;
+    case 1:
+      close_link(device.link);
+      break;  // the connection breaks, the session does not
+    case 2:   // the device's program is killed and started again
       close_link(device.link);
       device.fence = {};
       device.session = {};
       device.instance = next_instance_++;
       device.next_connect = clock_.now() + milliseconds(rng_.below(5'000));
       break;
-    case 3: device.cut_off_until = clock_.now() + a_while; break;
-    case 4: client.frozen_until = clock_.now() + a_while; break;
+    case 3:
+      device.cut_off_until = clock_.now() + a_while;
+      break;
+    case 4:
+      client.frozen_until = clock_.now() + a_while;
+      break;
     case 5:  // the client is killed and started again
       close_link(client.link);
       drop_lease(client);
@@ -76,9 +84,10 @@ void World::cause_fault() {
       client.next_action = clock_.now() + milliseconds(rng_.below(3'000));
       break;
     case 6:
-      if (client.lease) to_tracker(client.link, [this, link = client.link, token = *client.lease](LeaseTable& table) {
-        (void)table.report_bad(link, token, clock_.now());
-      });
+      if (client.lease)
+        to_tracker(client.link, [this, link = client.link, token = *client.lease](LeaseTable& table) {
+          (void)table.report_bad(link, token, clock_.now());
+        });
       break;
   }
 }
@@ -109,7 +118,8 @@ void World::close_link(PeerId& link) {
 // --- mail ------------------------------------------------------------------------------------------------------------
 
 void World::post(std::map<PeerId, Time>& last, PeerId link, std::function<void()> deliver) {
-  auto delay = rng_.chance(0.05) ? milliseconds(rng_.below(static_cast<uint64_t>(kLongestDelay.count()))) : milliseconds(rng_.below(5));
+  auto delay = rng_.chance(0.05) ? milliseconds(rng_.below(static_cast<uint64_t>(kLongestDelay.count())))
+                                 : milliseconds(rng_.below(5));
   Time at = std::max(clock_.now() + delay, last[link]);
   last[link] = at;
   mail_[{at, next_mail_++}] = std::move(deliver);
@@ -171,7 +181,8 @@ void World::send_event(const ExtendAtDevice& event) {
 void World::send_event(const RevokeAtDevice& event) {
   to_device(event.device, [this, event](Device& device) {
     if (device.fence.revoke(event.epoch)) device.session = {};
-    if (event.check_in) to_tracker(device.link, [this, link = device.link](LeaseTable& table) { table.check_in(link, clock_.now()); });
+    if (event.check_in)
+      to_tracker(device.link, [this, link = device.link](LeaseTable& table) { table.check_in(link, clock_.now()); });
   });
 }
 
@@ -261,15 +272,19 @@ void World::ask(Client& client) {
   client.waiting = true;
   client.asked = clock_.now();
   client.key = "key" + std::to_string(rng_.below(static_cast<uint64_t>(options_.keys)));
-  LeaseWish wish{++client.request, client.key, "client", static_cast<int>(rng_.below(static_cast<uint64_t>(options_.priorities))), seconds(10)};
-  to_tracker(client.link, [this, link = client.link, wish](LeaseTable& table) { (void)table.request(link, wish, clock_.now()); });
+  LeaseWish wish{++client.request, client.key, "client",
+                 static_cast<int>(rng_.below(static_cast<uint64_t>(options_.priorities))), seconds(10)};
+  to_tracker(client.link,
+             [this, link = client.link, wish](LeaseTable& table) { (void)table.request(link, wish, clock_.now()); });
 }
 
 void World::work(Client& client) {
   if (!client.in_session) open_session(client);
   if (!client.lease) return;
   if (clock_.now() >= client.work_until) {
-    to_tracker(client.link, [this, link = client.link, token = *client.lease](LeaseTable& table) { (void)table.release(link, token, clock_.now()); });
+    to_tracker(client.link, [this, link = client.link, token = *client.lease](LeaseTable& table) {
+      (void)table.release(link, token, clock_.now());
+    });
     if (client.in_session) ++client.served;
     drop_lease(client);
     client.next_action = clock_.now() + milliseconds(rng_.below(2'000));
@@ -305,7 +320,8 @@ void World::open_session(Client& client) {
   client.in_session = true;
   client.work_until = clock_.now() + milliseconds(200 + rng_.below(2'000));
   if (client.lease->epoch < device->highest_session) {
-    breach(device->id + " admitted epoch " + std::to_string(client.lease->epoch) + " after " + std::to_string(device->highest_session));
+    breach(device->id + " admitted epoch " + std::to_string(client.lease->epoch) + " after " +
+           std::to_string(device->highest_session));
   }
   device->highest_session = client.lease->epoch;
   device->session = *client.lease;
@@ -315,7 +331,8 @@ void World::open_session(Client& client) {
 
 void World::check() {
   for (const Device& device : devices_) {
-    if (device.session.epoch && device.session.epoch != device.fence.running_epoch()) breach(device.id + " has a session without a lease");
+    if (device.session.epoch && device.session.epoch != device.fence.running_epoch())
+      breach(device.id + " has a session without a lease");
     DeviceReport report;
     device.fence.describe(report, clock_.now());
     if (report.left > kTtl) breach(device.id + " holds a lease that ends too late");

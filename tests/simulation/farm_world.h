@@ -1,5 +1,5 @@
-// A farm in virtual time: the real lease table and the devices' real fences, and around them clients, messages that take
-// their time, and faults, all out of one seed.
+// A farm in virtual time: the real lease table and the devices' real fences, and around them clients, messages that
+// take their time, and faults, all out of one seed.
 #pragma once
 #include <functional>
 #include <map>
