@@ -2,13 +2,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 
 #include "apps/cli.h"
 #include "apps/compile_choice.h"
 #include "apps/compile_place.h"
 #include "apps/output_files.h"
+#include "apps/task_argument.h"
 #include "base/text.h"
 #include "codegen/codegen.h"
 
@@ -26,15 +25,6 @@ struct Arguments {
 
 // What to compile
 // -------------------------------------------------------------------------------------------------------
-
-Result<Network> read_tasks(const Arguments& arguments) {
-  std::error_code ignored;
-  if (!arguments.shape && std::filesystem::is_regular_file(arguments.task, ignored)) {
-    std::ifstream in(arguments.task, std::ios::binary);
-    return network_from_lines(arguments.task, std::string{std::istreambuf_iterator<char>(in), {}});
-  }
-  return resolve_tasks(arguments.task, arguments.shape);
-}
 
 /// A bare operator takes its default shape; nobody should have to guess which.
 void note_default_shape(const Arguments& arguments, const Network& network, Notes& notes) {
@@ -126,29 +116,46 @@ Status check_show(const Arguments& arguments) {
   return {};
 }
 
-Status show(const Arguments& arguments, const Network& network, const Target& target, int threads,
-            const Records& records, Notes& notes) {
-  for (const Layer& layer : network.layers) {
-    FARM_TRY(ScheduleChoice choice, choose_schedule(layer.task, target, threads, records, notes));
+/// Everything that the command line decides. What is given is checked before what is missing is asked for.
+struct Job {
+  Network network;
+  Records records;
+  TargetChoice target;
+  int threads = 1;
+};
+Result<Job> read_job(const Arguments& arguments, Notes& notes) {
+  Job job;
+  FARM_CHECK(check_library_name(arguments.places.name));
+  FARM_CHECK(check_show(arguments));
+  if (!arguments.task.empty()) {
+    FARM_TRY(job.network, tasks_from_argument(arguments.task, arguments.shape));
+  }
+  FARM_TRY(job.records, open_records(arguments.db, notes));
+  FARM_TRY(job.target, choose_target(arguments.target, job.records));
+  FARM_TRY(job.threads, choose_threads(arguments, job.target, notes));
+  if (arguments.task.empty())
+    return fail(ErrorCode::InvalidArgument, "--task is missing; try --task conv2d, or tune --list for all there are");
+  note_default_shape(arguments, job.network, notes);
+  return job;
+}
+
+Status show(const Arguments& arguments, const Job& job, Notes& notes) {
+  for (const Layer& layer : job.network.layers) {
+    FARM_TRY(ScheduleChoice choice, choose_schedule(layer.task, job.target.target, job.threads, job.records, notes));
     say(notes);
-    FARM_TRY(std::string text, listing(choice, *arguments.show, threads));
+    FARM_TRY(std::string text, listing(choice, *arguments.show, job.threads));
     FARM_CHECK(print(text));
   }
   return {};
 }
 
 Status compile(const Arguments& arguments, Notes& notes) {
-  FARM_CHECK(check_library_name(arguments.places.name));
-  FARM_CHECK(check_show(arguments));
-  FARM_TRY(Network network, read_tasks(arguments));
-  FARM_TRY(Records records, open_records(arguments.db, notes));
-  FARM_TRY(TargetChoice target, choose_target(arguments.target, records));
-  FARM_TRY(int threads, choose_threads(arguments, target, notes));
-  note_default_shape(arguments, network, notes);
-  if (arguments.show) return show(arguments, network, target.target, threads, records, notes);
-  FARM_TRY(std::vector<CompiledLayer> layers, place_layers(arguments.places, network, threads));
+  FARM_TRY(Job job, read_job(arguments, notes));
+  if (arguments.show) return show(arguments, job, notes);
+  const Network& network = job.network;
+  FARM_TRY(std::vector<CompiledLayer> layers, place_layers(arguments.places, network, job.threads));
   for (CompiledLayer& layer : layers) {
-    FARM_CHECK(compile_layer(layer, target.target, records, notes));
+    FARM_CHECK(compile_layer(layer, job.target.target, job.records, notes));
     say(notes);
   }
   bool one = network.layers.size() == 1;
@@ -161,8 +168,7 @@ int run(int argc, const char* const* argv) {
   CLI::App app("Writes a C library and its header from the best schedule that is known", "compile");
   app.add_option("--task", arguments.task,
                  "An operator, a network, one of its layers, a task's text, or a file of them")
-      ->type_name("NAME")
-      ->required();
+      ->type_name("NAME");
   app.add_option("--shape", arguments.shape, "The operator's shape: k=v,k=v [its default shape]")->type_name("SHAPE");
   app.add_option("--target", arguments.target,
                  "local, an ISA level, a CPU, or the key of a device with records [local]")

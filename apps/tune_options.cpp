@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
+#include "apps/task_argument.h"
 #include "base/text.h"
 
 namespace farm {
@@ -46,31 +44,6 @@ Result<TuneBudget> make_budget(const TuneFlags& flags) {
   return budget;
 }
 
-Result<Network> tasks_in_file(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file || text.fail()) return fail(ErrorCode::NotFound, "file ", printable(path), " cannot be read");
-  return network_from_lines(path, text.view());
-}
-
-bool looks_like_a_path(const std::string& name) {
-  return name.starts_with("./") || name.starts_with("../") || name.starts_with("/") || name.ends_with(".txt");
-}
-
-// A network, a layer, an operator, a task's own text; or a file that holds tasks.
-Result<Network> find_tasks(const TuneFlags& flags) {
-  auto named = resolve_tasks(flags.task, flags.shape);
-  std::error_code ignored;
-  if (named || flags.task.find('(') != std::string::npos) return named;
-  if (std::filesystem::is_regular_file(flags.task, ignored)) {
-    if (flags.shape) return fail(ErrorCode::InvalidArgument, "a file of tasks has shapes of its own; leave --shape out");
-    return tasks_in_file(flags.task);
-  }
-  if (looks_like_a_path(flags.task)) return fail(ErrorCode::NotFound, "no file ", printable(flags.task), "; --task takes a name or a file of tasks");
-  return named;
-}
-
 }  // namespace
 
 void add_tune_flags(CLI::App& app, TuneFlags& flags) {
@@ -92,7 +65,7 @@ void add_tune_flags(CLI::App& app, TuneFlags& flags) {
 Result<TuneRequest> check_tune_flags(const TuneFlags& flags) {
   TuneRequest request;
   if (!flags.task.empty()) {
-    FARM_TRY(request.network, find_tasks(flags));
+    FARM_TRY(request.network, tasks_from_argument(flags.task, flags.shape));
   }
   FARM_CHECK(check_strategy(flags.strategy));
   FARM_TRY(request.budget, make_budget(flags));

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <map>
-#include <set>
 
 #include "base/text.h"
 #include "target/target.h"
@@ -82,5 +81,7 @@ void check_file(const std::string& program) {
 
 TEST_CASE("compile explains each mistake in one line") { check_file("compile"); }
 TEST_CASE("tuning_db explains each mistake in one line") { check_file("tuning_db"); }
+TEST_CASE("tune explains each mistake in one line") { check_file("tune"); }
+TEST_CASE("tracker and rpc_server explain each mistake in one line") { check_file("tracker"); }
 
 }  // namespace farm

@@ -1,0 +1,15 @@
+// What --task and --shape mean, to every program that takes them.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "tensor/tensor.h"
+
+namespace farm {
+
+/// A network, one of its layers, an operator with or without a shape, a task's own text, or a file of tasks. NotFound
+/// for a path without a file; otherwise InvalidArgument with the nearest names.
+Result<Network> tasks_from_argument(const std::string& task, const std::optional<std::string>& shape);
+
+}  // namespace farm
