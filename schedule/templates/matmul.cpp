@@ -162,7 +162,7 @@ Candidate default_candidate(const Product& p, const Variant& variant) {
   int64_t chunks_m = p.batch * ((tiles_m + m_chunk - 1) / m_chunk);
   int64_t n_chunk = balanced_block(options(variant, "n_chunk"), panels, chunks_m, p.threads);
   return make_candidate(variant, {{"m_tile", tile.rows}, {"n_vectors", tile.vectors}, {"m_chunk", m_chunk}, {"n_chunk", n_chunk},
-                                  {"order", 0}, {"pack_a", 0}, {"k_unroll", options(variant, "k_unroll").size() > 1 ? 2 : 1},
+                                  {"order", 0}, {"pack_a", p.m > tile.rows ? 1 : 0}, {"k_unroll", at_most(options(variant, "k_unroll"), 4)},
                                   {"pack_b", kPanels}});
 }
 
