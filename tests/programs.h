@@ -46,10 +46,14 @@ class ProgramFolder {
   }
   std::string read(const std::string& name) const { return slurp(path(name)); }
   std::string path(const std::string& name) const { return folder_ + "/work/" + name; }
-  /// Everything in the folder, one level.
+  /// Everything in the folder, one level; SQLite's companions of a database (its log) count as part of it.
   size_t files() const {
-    using std::filesystem::directory_iterator;
-    return static_cast<size_t>(std::distance(directory_iterator(folder_ + "/work"), directory_iterator()));
+    size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_ + "/work")) {
+      std::string name = entry.path().filename();
+      count += !name.ends_with("-wal") && !name.ends_with("-shm");
+    }
+    return count;
   }
 
  private:

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "base/text.h"
-#include "target/target.h"
 #include "tests/errors/fixtures.h"
 #include "tests/programs.h"
 
@@ -47,11 +46,11 @@ std::vector<ErrorCase> read_cases(const std::string& path) {
   return cases;
 }
 
-/// {host}: what this machine is. {pid}: this process, which holds the fixture's lock. {port}: where nobody listens.
-std::string fill_in(std::string text) {
-  const std::map<std::string, std::string> words{{"{host}", describe_host().text()},
-                                                 {"{pid}", std::to_string(getpid())},
-                                                 {"{port}", std::to_string(closed_port())}};
+/// {pid}: this process, which holds the fixture's lock. {port}: where nobody listens. {tracker}: the fixture's port.
+std::string fill_in(std::string text, const Fixtures& fixtures) {
+  const std::map<std::string, std::string> words{{"{pid}", std::to_string(getpid())},
+                                                 {"{port}", std::to_string(closed_port())},
+                                                 {"{tracker}", std::to_string(fixtures.tracker_port())}};
   for (const auto& [word, value] : words)
     for (size_t at; (at = text.find(word)) != std::string::npos;) text.replace(at, word.size(), value);
   return text;
@@ -63,9 +62,9 @@ void check_case(const ErrorCase& wanted) {
   for (const std::string& name : wanted.fixtures) fixtures.make(name);
   for (const std::string& command : wanted.set_up) REQUIRE(shell(command).code == 0);
   size_t files = shell.files();
-  ProgramResult got = shell(fill_in(wanted.command));
+  ProgramResult got = shell(fill_in(wanted.command, fixtures));
   INFO(wanted.title << " (line " << wanted.line << "): " << wanted.command);
-  CHECK(got.err == fill_in(wanted.err));
+  CHECK(got.err == fill_in(wanted.err, fixtures));
   CHECK(got.code == wanted.code);
   CHECK(got.out == "");
   CHECK(shell.files() == files);  // a mistake leaves nothing behind

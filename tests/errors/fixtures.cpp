@@ -45,6 +45,12 @@ uint16_t closed_port() {
 }
 
 void Fixtures::make(const std::string& name) {
+  if (name == "tracker") {
+    auto started = ChildProgram::start({.program = ERRORS_BIN "/tracker", .args = {"--port", "0"}, .log = {}});
+    if (!started) FAIL(started.error().message);
+    tracker_.emplace(*std::move(started));
+    return;
+  }
   std::string path = folder_.path(name);
   if (name == "garbage.db") return folder_.write(name, std::string(4096, 'x'));
   if (name.ends_with(".txt")) return folder_.write(name, "2 x matmul(m=8,n=8,k=8)\nconv2d(height=5\n");
