@@ -1,14 +1,14 @@
 // What a function under construction knows: where its buffers are, what its loop variables hold.
 #pragma once
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
 #include <map>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
-
-#include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/Module.h>
 
 #include "codegen/llvm/index_facts.h"
 

@@ -87,7 +87,8 @@ class StmtEmitter {
                          " bytes of a thread's stack, " + std::to_string(kStackBytes) + " are allowed");
     auto& entry = env_.function->getEntryBlock();
     llvm::IRBuilder<> at_entry(&entry, entry.begin());
-    auto* type = llvm::ArrayType::get(memory_type(env_, buffer->dtype), static_cast<uint64_t>(element_count(buffer->shape)));
+    auto* type =
+        llvm::ArrayType::get(memory_type(env_, buffer->dtype), static_cast<uint64_t>(element_count(buffer->shape)));
     auto* place = at_entry.CreateAlloca(type, nullptr, buffer->name);
     place->setAlignment(llvm::Align(64));
     env_.buffers[buffer] = {place, llvm::Align(64)};
@@ -132,8 +133,10 @@ void emit_loop(Environment& env, const Var& var, llvm::Value* begin, llvm::Value
   auto* inside = llvm::BasicBlock::Create(ir.getContext(), var->name + ".body", env.function);
   auto* after = llvm::BasicBlock::Create(ir.getContext(), var->name + ".end", env.function);
   auto* before = ir.GetInsertBlock();
-  if (surely_runs) ir.CreateBr(loop);
-  else ir.CreateCondBr(ir.CreateICmpSLT(begin, end), loop, after);
+  if (surely_runs)
+    ir.CreateBr(loop);
+  else
+    ir.CreateCondBr(ir.CreateICmpSLT(begin, end), loop, after);
 
   ir.SetInsertPoint(loop);
   auto* counter = ir.CreatePHI(ir.getInt64Ty(), 2, var->name);
