@@ -79,6 +79,19 @@ std::set<std::string> closure(const std::string& header) {
   return seen;
 }
 
+std::vector<std::filesystem::path> documents() {
+  std::vector<std::filesystem::path> found{tree().root / "README.md", tree().root / "CHANGELOG.md"};
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(tree().root / "docs")) {
+    if (entry.path().extension() == ".md") found.push_back(entry.path());
+  }
+  return found;
+}
+
+// Characters, not bytes: those that go on with another one are left out.
+size_t columns(const std::string& line) {
+  return size_t(std::ranges::count_if(line, [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
 struct Sizes {
   size_t files = 0, lines = 0, test_lines = 0, median = 0, ninth_decile = 0, longest = 0;
   std::string longest_path;
@@ -172,12 +185,8 @@ TEST_CASE("every test file is part of a target") {
 }
 
 TEST_CASE("every path that a document names exists") {
-  std::vector<std::filesystem::path> documents{tree().root / "README.md", tree().root / "CHANGELOG.md"};
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(tree().root / "docs")) {
-    if (entry.path().extension() == ".md") documents.push_back(entry.path());
-  }
   std::vector<std::string> breaches;
-  for (const auto& document : documents) {
+  for (const auto& document : documents()) {
     auto text = read_file(document);
     auto name = std::filesystem::relative(document, tree().root).generic_string();
     if (text.empty()) breaches.push_back(name + " is missing or empty");
@@ -185,6 +194,18 @@ TEST_CASE("every path that a document names exists") {
       bool there =
           std::filesystem::exists(tree().root / path) || std::filesystem::exists(document.parent_path() / path);
       if (!there) breaches.push_back(name + " names " + path);
+    }
+  }
+  INFO(list(breaches));
+  CHECK(breaches.empty());
+}
+
+TEST_CASE("a document's lines end before column 120") {
+  std::vector<std::string> breaches;
+  for (const auto& document : documents()) {
+    auto lines = lines_of(read_file(document));
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if (columns(lines[i]) > 120) breaches.push_back(document.filename().string() + ":" + std::to_string(i + 1));
     }
   }
   INFO(list(breaches));
