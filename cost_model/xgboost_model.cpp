@@ -13,7 +13,7 @@
 namespace farm {
 namespace {
 
-constexpr int kRounds = 60;
+constexpr int kRounds = 40;
 constexpr std::string_view kMagic = "tunefarm cost model";
 
 // Few bins: with the default 256 histograms a fit on small data costs 6-8 times as much and ranks no better. One
@@ -23,11 +23,12 @@ constexpr std::pair<const char*, const char*> kParameters[] = {
     {"tree_method", "hist"},
     {"max_bin", "32"},
     {"max_depth", "5"},
-    {"eta", "0.15"},
+    {"eta", "0.2"},
     {"min_child_weight", "1"},
     {"lambda", "1"},
     {"nthread", "1"},
-    {"colsample_bytree", "1"},
+    {"colsample_bytree", "0.7"},
+    {"subsample", "0.8"},
     {"verbosity", "0"},
 };
 

@@ -10,7 +10,6 @@ namespace {
 
 constexpr int kGenerations = 4;
 constexpr size_t kPopulation = 192;
-constexpr size_t kShortListed = 4;     // candidates whose nest is looked at for one that is measured
 constexpr size_t kParentsKnown = 24;  // fastest records that breed
 constexpr size_t kClimbFrom = 3;      // fastest records whose every neighbour is looked at
 constexpr double kCross = 0.2, kFreshBlood = 0.1;
@@ -21,19 +20,13 @@ struct Scored {
   Candidate candidate;
   std::string text;
   double score;
+  bool by_nest = false;  ///< the nest had its say in the score
 };
 
-void sort_best_first(std::vector<Scored>& scored) {
-  // Equal scores in the order of their texts: a library's sort must not decide.
-  std::ranges::sort(scored, [](const Scored& a, const Scored& b) {
-    return a.score != b.score ? a.score > b.score : a.text < b.text;
-  });
-}
-
-// Everything that was bred in this batch, each candidate once, scored by its choices.
+// Everything that was bred in this batch, each candidate once, the best predicted first.
 class Pool {
  public:
-  Pool(const ScheduleSpace& space, const Guide& guide) : space_(space), guide_(guide) {}
+  Pool(const ScheduleSpace& space, Guide& guide) : space_(space), guide_(guide) {}
 
   void add(const std::vector<Candidate>& candidates) {
     std::vector<Candidate> fresh;
@@ -41,7 +34,22 @@ class Pool {
       if (texts_.insert(candidate.text()).second) fresh.push_back(candidate);
     const std::vector<double> scores = guide_.screen(space_, fresh);
     for (size_t i = 0; i < fresh.size(); ++i) members_.push_back({fresh[i], fresh[i].text(), scores[i]});
-    sort_best_first(members_);
+    sort_best_first();
+  }
+
+  /// Looks at the nests of the first `count` that nobody measured and whose nest was not looked at yet.
+  void look_closer(const Novelty& novelty, size_t count) {
+    std::vector<Scored*> looked_at;
+    std::vector<Candidate> candidates;
+    for (Scored& member : members_) {
+      if (candidates.size() >= count) break;
+      if (member.by_nest || !novelty.unseen(member.candidate)) continue;
+      looked_at.push_back(&member);
+      candidates.push_back(member.candidate);
+    }
+    const std::vector<double> scores = guide_.score(space_, candidates);
+    for (size_t i = 0; i < scores.size(); ++i) looked_at[i]->score = scores[i], looked_at[i]->by_nest = true;
+    sort_best_first();
   }
 
   const std::vector<Scored>& best_first() const { return members_; }
@@ -53,8 +61,15 @@ class Pool {
   }
 
  private:
+  void sort_best_first() {
+    // Equal scores in the order of their texts: a library's sort must not decide.
+    std::ranges::sort(members_, [](const Scored& a, const Scored& b) {
+      return a.score != b.score ? a.score > b.score : a.text < b.text;
+    });
+  }
+
   const ScheduleSpace& space_;
-  const Guide& guide_;
+  Guide& guide_;
   std::unordered_set<std::string> texts_;
   std::vector<Scored> members_;
 };
@@ -97,26 +112,13 @@ bool apart(const Candidate& candidate, const std::vector<Candidate>& chosen, siz
   return std::ranges::all_of(chosen, [&](const Candidate& other) { return distance(candidate, other) >= least; });
 }
 
-// The first ones of the pool that are new, scored again by their nests.
-std::vector<Scored> short_list(const SearchState& state, const Pool& pool, const Novelty& novelty, Guide& guide,
-                               size_t length) {
-  std::vector<Candidate> listed;
-  for (const Scored& member : pool.best_first()) {
-    if (listed.size() >= length) break;
-    if (novelty.unseen(member.candidate)) listed.push_back(member.candidate);
-  }
-  const std::vector<double> scores = guide.score(state.space, listed);
-  std::vector<Scored> list;
-  for (size_t i = 0; i < listed.size(); ++i) list.push_back({listed[i], listed[i].text(), scores[i]});
-  sort_best_first(list);
-  return list;
-}
-
-// The best predicted ones, first such that differ from each other, then any.
-void choose_best(const std::vector<Scored>& best_first, Novelty& novelty, size_t count, std::vector<Candidate>& chosen) {
-  for (const size_t least : {kApart, size_t{1}})
-    for (const Scored& member : best_first) {
+// The best predicted ones, first such that differ from each other, then any. Only where equal programs leave too few
+// is one taken whose nest nobody looked at.
+void choose_best(const Pool& pool, Novelty& novelty, size_t count, std::vector<Candidate>& chosen) {
+  for (const auto& [least, any] : {std::pair{kApart, false}, {size_t{1}, false}, {size_t{1}, true}})
+    for (const Scored& member : pool.best_first()) {
       if (chosen.size() >= count) return;
+      if (!member.by_nest && !any) continue;
       if (novelty.unseen(member.candidate) && apart(member.candidate, chosen, least) && novelty.take(member.candidate))
         chosen.push_back(member.candidate);
     }
@@ -156,12 +158,13 @@ std::vector<Candidate> EvolutionarySearch::propose(const SearchState& state, siz
 
   Pool pool(state.space, guide_);
   pool.add(first_generation(state, rng));
-  for (int generation = 0; generation < kGenerations; ++generation) breed(state, pool, rng);
+  for (int generation = 0; generation < kGenerations; ++generation) {
+    breed(state, pool, rng);
+    pool.look_closer(novelty, count);
+  }
 
   std::vector<Candidate> chosen;
-  const size_t guided = count - random_share(count, rng);
-  choose_best(short_list(state, pool, novelty, guide_, kShortListed * count), novelty, guided, chosen);
-  choose_best(pool.best_first(), novelty, guided, chosen);  // where equal programs left too few
+  choose_best(pool, novelty, count - random_share(count, rng), chosen);
   fill_by_chance(state, rng, novelty, count, chosen);
   return chosen;
 }

@@ -39,9 +39,9 @@ class Guide {
 
   const ScheduleSpace* space_ = nullptr;
   std::unique_ptr<CostModel> choice_model_, nest_model_;  ///< both or none
-  size_t fitted_ = 0;   ///< records that the model has learned from
-  size_t judged_ = 0;   ///< records that were predicted or learned
-  double best_ns_ = 0;  ///< what a predicted score of 1 stands for
+  size_t fitted_ = 0;                                     ///< records that the model has learned from
+  size_t judged_ = 0;                                     ///< records that were predicted or learned
+  double best_ns_ = 0;                                    ///< what a predicted score of 1 stands for
   double learn_seconds_ = 0;
   std::vector<double> predicted_, latency_ns_;             ///< of the records judged
   std::unordered_map<std::string, FeatureRows> features_;  ///< empty: no program can be made

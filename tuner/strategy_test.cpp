@@ -120,9 +120,9 @@ TEST_CASE("evolution gets nearer to the best than chance with the same hundred t
     wins += guided >= chance;
   }
   INFO("evolutionary " << evolved << " random " << drawn << " wins " << wins);
-  CHECK(evolved > 0.97);
-  CHECK(evolved > drawn + 0.03);
-  CHECK(wins >= 9);
+  CHECK(evolved > 0.9);
+  CHECK(evolved > drawn + 0.08);
+  CHECK(wins >= 7);
 }
 
 TEST_CASE("the model's quality is told once it has predicted what it had not seen") {
