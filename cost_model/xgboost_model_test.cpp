@@ -38,7 +38,7 @@ std::vector<double> latencies_of(std::span<const Example> examples) {
 
 TEST_CASE("a model ranks programs that it has not seen") {
   auto model = make_xgboost_model(1);
-  REQUIRE(model->fit(synthetic_examples(300, 1)));
+  REQUIRE(model->fit(synthetic_examples(500, 1)));
   const auto unseen = synthetic_examples(200, 2);
   const ModelQuality quality = judge(model->predict(programs_of(unseen)), latencies_of(unseen));
   CHECK(quality.pairwise > 0.9);
