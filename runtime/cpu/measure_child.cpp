@@ -52,6 +52,11 @@ class Pools {
     }
     return found->second ? farm_pool_context(found->second.get()) : nullptr;
   }
+  template <class Function>
+  void for_each(Function function) {
+    for (auto& [threads, pool] : pools_)
+      if (pool) function(farm_pool_context(pool.get()), threads);
+  }
 
  private:
   /// Each worker has pinned and set itself up before its first loop: after one, system calls may be forbidden.
@@ -96,7 +101,10 @@ class Subject {
     samples_.reserve(static_cast<size_t>(job.policy.max_samples));
   }
 
-  bool wants_samples() const { return !failed_ && next_ == Next::More; }
+  bool wants_samples() const {
+    bool too_few = job_.artifacts.size() > 1 && samples_.size() < kLeastRounds;
+    return in_the_race() && (next_ == Next::More || (too_few && !out_of_time()));
+  }
   bool in_the_race() const { return !failed_ && next_ != Next::CutShort; }
 
   /// Everything up to the first sample: load, prepack, check, warm up.
@@ -135,13 +143,16 @@ class Subject {
                       std::chrono::nanoseconds(static_cast<int64_t>(spent_ns_)));
   }
 
-  /// The last words: is the output still right, and what do the samples say?
-  Measurement finish(ChildReport& report) {
+  /// The last words: is the output still right, and what do the samples say? `paired`: from rounds with others.
+  Measurement finish(ChildReport& report, const std::optional<Ranking>& paired) {
     activate(report);
     if (!failed_) check();
-    if (!failed_) rank();
+    if (!failed_) rank(paired ? *paired : rank_samples(samples_, golden_best()));
     return std::move(result_);
   }
+
+  std::span<const Sample> samples() const { return samples_; }
+  double golden_best() const { return job_.golden_best_ns[static_cast<size_t>(artifact_.threads - 1)]; }
 
   /// Smallest golden block among the samples; 0 without any.
   double golden_ns() const { return golden_ns_; }
@@ -153,7 +164,7 @@ class Subject {
     report.steps = report.steps + 1;
     if (kernel_) watch_buffers(kernel_->buffers());
   }
-  double golden_best() const { return job_.golden_best_ns[static_cast<size_t>(artifact_.threads - 1)]; }
+  bool out_of_time() const { return spent_ns_ > 4 * static_cast<double>(job_.policy.budget.count()); }
 
   void fail_with(Fault fault) {
     failed_ = true;
@@ -187,8 +198,7 @@ class Subject {
     return static_cast<int64_t>(std::clamp(wanted, 1.0, 1e6));
   }
 
-  void rank() {
-    Ranking ranking = rank_samples(samples_, golden_best());
+  void rank(const Ranking& ranking) {
     golden_ns_ = ranking.golden_ns;
     result_.latency_ns = ranking.latency_ns;
     result_.low_ns = ranking.low_ns;
@@ -248,6 +258,22 @@ static void sample_in_rounds(std::vector<Subject>& subjects, ChildReport& report
   }
 }
 
+/// Rankings of those that ran all rounds together; nothing for the others, and for all when there are no two.
+static std::vector<std::optional<Ranking>> rank_together(const std::vector<Subject>& subjects) {
+  std::vector<std::optional<Ranking>> rankings(subjects.size());
+  std::vector<size_t> together;
+  std::vector<std::span<const Sample>> samples;
+  for (size_t i = 0; i < subjects.size(); ++i) {
+    if (!subjects[i].in_the_race() || subjects[i].samples().empty()) continue;
+    together.push_back(i);
+    samples.push_back(subjects[i].samples());
+  }
+  if (together.size() < 2) return rankings;
+  auto ranked = rank_rounds(samples, subjects[together.front()].golden_best());
+  for (size_t i = 0; i < together.size(); ++i) rankings[together[i]] = ranked[i];
+  return rankings;
+}
+
 static double smallest_peak_block(const ChildJob& job, farm_call_context* context) {
   double smallest = 0;
   for (int i = 0; i < job.peak_blocks; ++i) {
@@ -271,12 +297,14 @@ ChildReply run_child_job(const ChildJob& job, ChildReport& report) {
   forbid_system_calls();
 
   for (auto& subject : subjects) subject.prepare(report);
-  priority.raise();
+  pools.for_each([&](farm_call_context* context, int threads) { priority.raise(context, threads); });
   ChildReply reply;
   if (peak_context) reply.golden_ns = smallest_peak_block(job, peak_context);
   sample_in_rounds(subjects, report);
-  for (auto& subject : subjects) {
-    reply.measurements.push_back(subject.finish(report));
+  auto together = rank_together(subjects);
+  for (size_t i = 0; i < subjects.size(); ++i) {
+    Subject& subject = subjects[i];
+    reply.measurements.push_back(subject.finish(report, together[i]));
     if (subject.golden_ns() > 0 && subject.threads() == job.peak_threads)
       reply.golden_ns = reply.golden_ns > 0 ? std::min(reply.golden_ns, subject.golden_ns()) : subject.golden_ns();
   }

@@ -135,25 +135,24 @@ static sock_filter unless_equal(uint32_t value, size_t otherwise) {
   return {BPF_JMP | BPF_JEQ | BPF_K, 0, static_cast<uint8_t>(otherwise), value};
 }
 
+static constexpr size_t kFirstArgument = offsetof(seccomp_data, args);  // its low word: both ISAs are little-endian
+static constexpr size_t kSecondArgument = kFirstArgument + sizeof(uint64_t);
+
 static std::vector<sock_filter> call_filter() {
-  constexpr size_t kLowWord = offsetof(seccomp_data, args);  // of the first argument; both ISAs are little-endian
   std::vector<sock_filter> filter = {
       load(offsetof(seccomp_data, arch)),
-      unless_equal(kAuditArch, 7),
-      load(offsetof(seccomp_data, nr)),
-      unless_equal(SYS_setpriority, 6),
-      load(kLowWord),  // its own priority, not that of others
-      unless_equal(PRIO_PGRP, 3),
-      load(kLowWord + sizeof(uint64_t)),
-      unless_equal(0, 1),
-      answer(SECCOMP_RET_ALLOW),
+      {BPF_JMP | BPF_JEQ | BPF_K, 1, 0, kAuditArch},
       answer(SECCOMP_RET_KILL_PROCESS),
+      load(offsetof(seccomp_data, nr)),
   };
-  for (uint32_t call : kAllowedCalls) {
-    filter.push_back(unless_equal(call, 1));
-    filter.push_back(answer(SECCOMP_RET_ALLOW));
-  }
-  filter.push_back(answer(SECCOMP_RET_KILL_PROCESS));
+  auto append = [&](std::initializer_list<sock_filter> more) { filter.insert(filter.end(), more); };
+  for (uint32_t call : kAllowedCalls) append({unless_equal(call, 1), answer(SECCOMP_RET_ALLOW)});
+  // Its own priority, not that of others.
+  append({unless_equal(SYS_setpriority, 6), load(kFirstArgument), unless_equal(PRIO_PGRP, 3), load(kSecondArgument),
+          unless_equal(0, 1), answer(SECCOMP_RET_ALLOW), answer(SECCOMP_RET_KILL_PROCESS)});
+  append(
+      {unless_equal(SYS_sched_setscheduler, 3), load(kFirstArgument), unless_equal(0, 1), answer(SECCOMP_RET_ALLOW)});
+  append({answer(SECCOMP_RET_KILL_PROCESS)});
   return filter;
 }
 

@@ -56,6 +56,36 @@ Ranking rank_samples(std::span<const Sample> samples, double golden_best_ns) {
   return ranking;
 }
 
+static std::vector<double> round_means(const std::vector<std::span<const Sample>>& artifacts) {
+  std::vector<double> means(artifacts.front().size());
+  for (size_t round = 0; round < means.size(); ++round) {
+    double sum = 0;
+    for (const auto& samples : artifacts) sum += std::log(samples[round].call_ns);
+    means[round] = std::exp(sum / static_cast<double>(artifacts.size()));
+  }
+  return means;
+}
+
+std::vector<Ranking> rank_rounds(const std::vector<std::span<const Sample>>& artifacts, double golden_best_ns) {
+  std::vector<Ranking> rankings;
+  for (const auto& samples : artifacts) rankings.push_back(rank_samples(samples, golden_best_ns));
+  double ratio = std::ranges::min(rankings, {}, &Ranking::golden_ratio).golden_ratio;
+  std::vector<double> means = round_means(artifacts);
+  double floor = std::ranges::min(means) / drift_correction(ratio);
+  for (size_t i = 0; i < artifacts.size(); ++i) {
+    std::vector<double> shares;
+    for (size_t round = 0; round < means.size(); ++round) shares.push_back(artifacts[i][round].call_ns / means[round]);
+    std::ranges::sort(shares);
+    auto count = static_cast<double>(shares.size());
+    auto low = static_cast<size_t>(std::max(0.0, std::floor(count / 2 - 0.98 * std::sqrt(count))));
+    rankings[i].latency_ns = floor * median(shares);
+    rankings[i].low_ns = floor * shares[low];
+    rankings[i].high_ns = floor * shares[shares.size() - 1 - low];
+    rankings[i].golden_ratio = ratio;
+  }
+  return rankings;
+}
+
 static bool surely_slower(const Ranking& ranking, size_t samples, double limit_ns) {
   size_t undisturbed = samples - static_cast<size_t>(ranking.preempted);
   if (limit_ns <= 0) return false;

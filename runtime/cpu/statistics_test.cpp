@@ -50,6 +50,34 @@ TEST_CASE("when hardly a sample was left alone, all of them count") {
   CHECK(ranking.preempted == 4);
 }
 
+TEST_CASE("in rounds what disturbs all alike disturbs no ratio") {
+  Rng rng(9);
+  std::vector<Sample> a, b;
+  for (int round = 0; round < kLeastRounds; ++round) {
+    double mode = rng.chance(0.7) ? 1.5 : 1.0;  // a slow neighbour, most of the time
+    a.push_back({1000 * mode, 100, false});
+    b.push_back({1050 * mode, 100, false});
+  }
+  auto rankings = rank_rounds({a, b}, 100);
+  CHECK(rankings[1].latency_ns / rankings[0].latency_ns == Approx(1.05));
+  CHECK(rankings[0].latency_ns == Approx(1000));
+  CHECK(rankings[0].low_ns == Approx(rankings[0].high_ns));
+}
+
+TEST_CASE("a few rounds that disturb one artifact alone do not move it, many widen its interval") {
+  std::vector<Sample> a(30, {1000, 100, false}), b = a;
+  for (int round = 0; round < 8; ++round) b[static_cast<size_t>(round)].call_ns = 3000;
+  auto rankings = rank_rounds({a, b}, 100);
+  CHECK(rankings[1].latency_ns == Approx(rankings[0].latency_ns));
+  for (int round = 8; round < 13; ++round) b[static_cast<size_t>(round)].call_ns = 3000;
+  CHECK(rank_rounds({a, b}, 100)[1].high_ns > 1.5 * rankings[1].latency_ns);
+}
+
+TEST_CASE("a single artifact in rounds is ranked by its floor") {
+  auto samples = samples_of({1200, 1000, 1100});
+  CHECK(rank_rounds({samples}, 100)[0].latency_ns == Approx(1000));
+}
+
 using std::chrono::milliseconds;
 
 TEST_CASE("sampling ends early when the interval is narrow, and goes on while it is not") {
