@@ -15,7 +15,7 @@ std::vector<Example> synthetic_examples(size_t count, uint64_t seed, std::string
   std::vector<Example> examples;
   for (size_t i = 0; i < count; ++i) {
     std::vector<float> row(feature_names().size(), 1.0f);
-    for (size_t c = 0; c < 20; ++c) row[c] = static_cast<float>(rng.uniform() * 10);
+    for (size_t c = 0; c < 12; ++c) row[c] = static_cast<float>(rng.uniform() * 10);
     const double valley = std::abs(row[5] - 6.0);
     const double latency = scale * (1 + valley + 0.5 * row[7] + (row[9] > 5 ? 3 : 0)) * (1 + 0.02 * rng.uniform());
     examples.push_back({{row}, latency, task});

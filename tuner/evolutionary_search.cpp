@@ -13,7 +13,7 @@ constexpr size_t kPopulation = 192;
 constexpr size_t kParentsKnown = 24;  // fastest records that breed
 constexpr size_t kClimbFrom = 3;      // fastest records whose every neighbour is looked at
 constexpr double kCross = 0.2, kFreshBlood = 0.1;
-constexpr double kRandomShare = 0.08;  // measured whatever the model says of them: it must keep learning elsewhere
+constexpr double kRandomShare = 0.12;  // measured whatever the model says of them: it must keep learning elsewhere
 constexpr size_t kApart = 2;           // decisions in which two proposals of a batch should differ
 
 struct Scored {
