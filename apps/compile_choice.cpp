@@ -133,15 +133,20 @@ Result<ScheduleChoice> default_schedule(const Task& task, const Target& target, 
   return choice;
 }
 
+Result<std::string> missing_note(const Task& task, const Target& target, int threads, const Records& records) {
+  FARM_TRY(std::string hint, other_threads(task, target, *records.store));
+  return records.path + " has no record of " + task.text() + " for " + target.text() + " on " + on_threads(threads) +
+         ", so the default schedule is taken" + hint;
+}
+
 Result<ScheduleChoice> choose_schedule(const Task& task, const Target& target, int threads, const Records& records,
                                        Notes& notes) {
   if (!records.store) return default_schedule(task, target, threads);
   FARM_TRY(auto match, best_for(*records.store, task.text(), target, threads));
   if (!match) {
-    FARM_TRY(std::string hint, other_threads(task, target, *records.store));
-    notes.push_back(records.path + " has no record of " + task.text() + " for " + target.text() + " on " +
-                    on_threads(threads) + ", so the default schedule is taken" + hint);
-    return default_schedule(task, target, threads);
+    FARM_TRY(ScheduleChoice fallback, default_schedule(task, target, threads));
+    fallback.missing = true;
+    return fallback;
   }
   std::string record_hash_text = to_string(record_hash(match->record)), measured_on = match->record.key.target;
   bool exact = match->exact;

@@ -36,12 +36,16 @@ struct ScheduleChoice {
   Candidate candidate;
   std::optional<Record> record;  ///< none: the default schedule
   bool exact = true;             ///< false: the record is of another CPU whose features the target has
+  bool missing = false;          ///< the database has no record; see missing_note
   Program program;
 };
 /// The best record of the exact CPU, then of a CPU with a subset of the features, then the default schedule; whatever
-/// is not the first is noted. NoCandidate when even the default schedule cannot be made.
+/// is not the first is noted, or `missing`. NoCandidate when even the default schedule cannot be made.
 Result<ScheduleChoice> choose_schedule(const Task& task, const Target& target, int threads, const Records& records,
                                        Notes& notes);
+/// "tuning.db has no record of ... for ... on 1 thread, so the default schedule is taken; with --threads 2 there is
+/// one"
+Result<std::string> missing_note(const Task& task, const Target& target, int threads, const Records& records);
 Result<ScheduleChoice> default_schedule(const Task& task, const Target& target, int threads);
 
 }  // namespace farm

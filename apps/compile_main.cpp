@@ -50,7 +50,11 @@ Result<int> choose_threads(const Arguments& arguments, const TargetChoice& targe
 Result<LibraryOptions> library_options(const CompiledLayer& layer) {
   FARM_TRY(TaskSignature shape, signature(layer.task));
   LibraryOptions options{layer.name, layer.threads, {}, header_comment(layer)};
-  for (const TaskTensor& input : shape.inputs) options.operands.push_back(input.name);
+  options.shapes[shape.output.name] = shape.output.type.shape;
+  for (const TaskTensor& input : shape.inputs) {
+    options.operands.push_back(input.name);
+    options.shapes[input.name] = input.type.shape;
+  }
   return options;
 }
 
@@ -88,6 +92,28 @@ Status compile_layer(CompiledLayer& layer, const Target& target, const Records& 
 // The program
 // ---------------------------------------------------------------------------------------------------------------
 
+/// Everything that the command line decides. What is given is checked before what is missing is asked for.
+struct Job {
+  Network network;
+  Records records;
+  TargetChoice target;
+  int threads = 1;
+};
+
+/// One task's reason; of a network the names of the layers would fill a page that its table shows anyway.
+Status note_missing(const Job& job, const std::vector<CompiledLayer>& layers, Notes& notes) {
+  auto missing = std::count_if(layers.begin(), layers.end(), [](const auto& layer) { return layer.choice.missing; });
+  if (missing == 0) return {};
+  if (layers.size() == 1) {
+    FARM_TRY(notes.emplace_back(), missing_note(layers[0].task, job.target.target, job.threads, job.records));
+    return {};
+  }
+  notes.push_back(job.records.path + " has no record of " + std::to_string(missing) + " of " +
+                  std::to_string(layers.size()) + " layers for " + job.target.target.text() + " with --threads " +
+                  std::to_string(job.threads) + ", so these take the default schedule");
+  return {};
+}
+
 void say(Notes& notes) {
   for (const std::string& note : notes) std::fprintf(stderr, "compile: %s\n", note.c_str());
   notes.clear();
@@ -116,13 +142,6 @@ Status check_show(const Arguments& arguments) {
   return {};
 }
 
-/// Everything that the command line decides. What is given is checked before what is missing is asked for.
-struct Job {
-  Network network;
-  Records records;
-  TargetChoice target;
-  int threads = 1;
-};
 Result<Job> read_job(const Arguments& arguments, Notes& notes) {
   Job job;
   FARM_CHECK(check_library_name(arguments.places.name));
@@ -142,6 +161,9 @@ Result<Job> read_job(const Arguments& arguments, Notes& notes) {
 Status show(const Arguments& arguments, const Job& job, Notes& notes) {
   for (const Layer& layer : job.network.layers) {
     FARM_TRY(ScheduleChoice choice, choose_schedule(layer.task, job.target.target, job.threads, job.records, notes));
+    if (choice.missing) {
+      FARM_TRY(notes.emplace_back(), missing_note(layer.task, job.target.target, job.threads, job.records));
+    }
     say(notes);
     FARM_TRY(std::string text, listing(choice, *arguments.show, job.threads));
     FARM_CHECK(print(text));
@@ -158,6 +180,8 @@ Status compile(const Arguments& arguments, Notes& notes) {
     FARM_CHECK(compile_layer(layer, job.target.target, job.records, notes));
     say(notes);
   }
+  FARM_CHECK(note_missing(job, layers, notes));
+  say(notes);
   bool one = network.layers.size() == 1;
   if (arguments.json) return print(one ? compile_json(layers[0]) : compile_json(network.name, layers));
   return print(one ? compile_text(layers[0]) : compile_table(layers));

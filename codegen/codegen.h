@@ -1,5 +1,6 @@
 // Door of the room `codegen`: a lowered module becomes an artifact.
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,6 +36,7 @@ struct LibraryOptions {
   int threads = 1;
   std::vector<std::string> operands;  ///< buffer names in the task's order; empty: inputs, then constants
   std::string comment;                ///< goes into the header: task, schedule, record; may have several lines
+  std::map<std::string, Shape> shapes;  ///< by buffer name, for the header: lowered buffers are flat; may be empty
 };
 struct Library {
   std::vector<std::byte> shared_object;

@@ -39,8 +39,10 @@ std::string tensor_lines(const LibraryPlan& plan) {
   for (const auto& buffer : plan.operands) width = std::max(width, buffer->name.size());
   std::string lines;
   const auto add = [&](const Buffer& buffer, const char* note) {
+    const auto known = plan.shapes.find(buffer->name);
+    const Shape& shape = known == plan.shapes.end() ? buffer->shape : known->second;
     lines += " *   " + buffer->name + std::string(width - buffer->name.size() + 2, ' ') +
-             to_string(TensorType{buffer->dtype, buffer->shape}) + note + "\n";
+             to_string(TensorType{buffer->dtype, shape}) + note + "\n";
   };
   for (const auto& buffer : plan.operands) add(buffer, "");
   add(plan.output, "  written; overlaps no operand");

@@ -40,6 +40,7 @@ Result<LibraryPlan> plan_library(const Module& module, const LibraryOptions& opt
                    .inputs = module.inputs,
                    .constants = module.constants,
                    .output = module.output,
+                   .shapes = options.shapes,
                    .packed_bytes = module.packed_bytes,
                    .workspace_bytes = module.workspace_bytes};
   FARM_TRY(plan.operands, ordered_operands(module, options.operands));

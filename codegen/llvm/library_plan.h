@@ -14,6 +14,7 @@ struct LibraryPlan {
   std::vector<Buffer> operands;  ///< of NAME, in the task's order
   std::vector<Buffer> inputs, constants;
   Buffer output;
+  std::map<std::string, Shape> shapes;  ///< as people know them; a buffer that is not here is flat
   int64_t packed_bytes = 0, workspace_bytes = 0;
 };
 

@@ -51,6 +51,7 @@ TEST_CASE("without a database the default schedule is compiled, and that is said
   CHECK(shell.files() == 2);
   CHECK(shell.read("my_conv.h").find("int my_conv(const float *data, const float *weight, float *out);") !=
         std::string::npos);
+  CHECK(shell.read("my_conv.h").find(" *   data    float32[1,8,10,12]\n") != std::string::npos);
 }
 
 TEST_CASE("a library needs libc, libm and libpthread, and offers what its header says") {
@@ -172,6 +173,18 @@ TEST_CASE("a file of tasks becomes a folder of libraries") {
   CHECK(document["network_ns"].is_null());
   CHECK(document["tasks"][0]["occurrences"] == 2);
   for (const auto& task : document["tasks"]) CHECK(elf_facts(shell.read(task["library"])).exported.size() == 4);
+}
+
+TEST_CASE("layers without a record are counted, not listed") {
+  ProgramFolder shell(COMPILE_BIN);
+  shell.write("tasks.txt", "matmul(m=8,n=16,k=4)\nmatmul(m=8,n=16,k=5)\n" + kTask + "\n");
+  Target host = describe_host();
+  store_records(shell.path("tuning.db"), {measured(kTask, host, 2, other_candidate(host, 2), 5000)});
+  ProgramResult result = shell("compile --task tasks.txt --threads 2 --name net -o out");
+  CHECK(result.code == 2);  // a folder that is not there needs its slash
+  result = shell("compile --task tasks.txt --threads 2 --name net -o out/");
+  CHECK(result.err == "compile: tuning.db has no record of 2 of 3 layers for " + host.text() +
+                          " with --threads 2, so these take the default schedule\n");
 }
 
 TEST_CASE("the code can be looked at without writing anything") {

@@ -14,7 +14,31 @@ void check_pairs(const char* op, size_t pairs, uint64_t seed) {
   for (const WrongPair& wrong : report->wrong) FAIL_CHECK(to_string(wrong) << " (seed " << seed << ")");
 }
 
+/// One on which everything goes wrong.
+class BrokenDevice final : public Device {
+ public:
+  const Target& target() const override { return target_; }
+  Result<MeasureReply> measure(const MeasureRequest& request, const BlobSource&) override {
+    Measurement wrong;
+    wrong.outcome = Outcome::WrongResult;
+    wrong.detail = "max error 1";
+    return MeasureReply{std::vector(request.artifacts.size(), wrong)};
+  }
+
+ private:
+  Target target_ = *target_from_name("x86-64-v3");
+};
+
 }  // namespace
+
+TEST_CASE("a device that computes wrong numbers is found out") {
+  BrokenDevice device;
+  auto report = run_random_pairs(device, {.seed = 1, .pairs = 6, .ops = {"matmul"}, .progress = {}});
+  REQUIRE(report);
+  CHECK(report->pairs == 6);
+  CHECK(report->wrong.size() == 6);
+  CHECK(to_string(report->wrong[0]).find(": wrong_result: max error 1") != std::string::npos);
+}
 
 TEST_CASE("random conv2d candidates compute what the reference computes") { check_pairs("conv2d", 80, 1); }
 TEST_CASE("random depthwise_conv2d candidates compute what the reference computes") {
