@@ -101,10 +101,7 @@ class Subject {
     samples_.reserve(static_cast<size_t>(job.policy.max_samples));
   }
 
-  bool wants_samples() const {
-    bool too_few = job_.artifacts.size() > 1 && samples_.size() < kLeastRounds;
-    return in_the_race() && (next_ == Next::More || (too_few && !out_of_time()));
-  }
+  bool wants_samples() const { return in_the_race() && next_ == Next::More; }
   bool in_the_race() const { return !failed_ && next_ != Next::CutShort; }
 
   /// Everything up to the first sample: load, prepack, check, warm up.
@@ -152,6 +149,7 @@ class Subject {
   }
 
   std::span<const Sample> samples() const { return samples_; }
+  double spent_budgets() const { return spent_ns_ / static_cast<double>(job_.policy.budget.count()); }
   double golden_best() const { return job_.golden_best_ns[static_cast<size_t>(artifact_.threads - 1)]; }
 
   /// Smallest golden block among the samples; 0 without any.
@@ -164,8 +162,6 @@ class Subject {
     report.steps = report.steps + 1;
     if (kernel_) watch_buffers(kernel_->buffers());
   }
-  bool out_of_time() const { return spent_ns_ > 4 * static_cast<double>(job_.policy.budget.count()); }
-
   void fail_with(Fault fault) {
     failed_ = true;
     result_.outcome = fault.outcome;
@@ -246,18 +242,6 @@ class Subject {
 // The job
 // --------------------------------------------------------------------------------------------------------------------
 
-/// Forwards, then backwards: ABBA, so that a slow drift of the machine favours none of them. Nobody stops before the
-/// others have enough, except who failed or was cut short.
-static void sample_in_rounds(std::vector<Subject>& subjects, ChildReport& report) {
-  std::vector<Subject*> order;
-  for (auto& subject : subjects) order.push_back(&subject);
-  while (std::ranges::any_of(subjects, &Subject::wants_samples)) {
-    for (auto* subject : order)
-      if (subject->in_the_race()) subject->take_sample(report);
-    std::ranges::reverse(order);
-  }
-}
-
 /// Rankings of those that ran all rounds together; nothing for the others, and for all when there are no two.
 static std::vector<std::optional<Ranking>> rank_together(const std::vector<Subject>& subjects) {
   std::vector<std::optional<Ranking>> rankings(subjects.size());
@@ -272,6 +256,37 @@ static std::vector<std::optional<Ranking>> rank_together(const std::vector<Subje
   auto ranked = rank_rounds(samples, subjects[together.front()].golden_best());
   for (size_t i = 0; i < together.size(); ++i) rankings[together[i]] = ranked[i];
   return rankings;
+}
+
+/// Whether the intervals of a group are narrow, or its time is over: one budget each, four when rounds are few.
+static bool rounds_suffice(const std::vector<Subject>& subjects, const MeasurePolicy& policy) {
+  double spent = 0;
+  size_t rounds = 0;
+  for (const auto& subject : subjects) {
+    spent = std::max(spent, subject.spent_budgets());
+    rounds = std::max(rounds, subject.samples().size());
+  }
+  if (rounds < static_cast<size_t>(kLeastRounds)) return spent > 4;
+  if (spent > 1 || rounds >= static_cast<size_t>(policy.max_samples)) return true;
+  return std::ranges::all_of(rank_together(subjects), [&](const std::optional<Ranking>& ranking) {
+    return !ranking || ranking->high_ns - ranking->low_ns <= 2 * policy.interval * ranking->latency_ns;
+  });
+}
+
+/// Forwards, then backwards: ABBA, so that a slow drift of the machine favours none of them. Nobody stops before the
+/// others, except who failed or was cut short.
+static void sample_in_rounds(std::vector<Subject>& subjects, const MeasurePolicy& policy, ChildReport& report) {
+  std::vector<Subject*> order;
+  for (auto& subject : subjects) order.push_back(&subject);
+  do {
+    for (auto* subject : order)
+      if (subject->in_the_race()) subject->take_sample(report);
+    std::ranges::reverse(order);
+  } while (std::ranges::any_of(subjects, &Subject::in_the_race) && !rounds_suffice(subjects, policy));
+}
+
+static void sample_alone(Subject& subject, ChildReport& report) {
+  while (subject.wants_samples()) subject.take_sample(report);
 }
 
 static double smallest_peak_block(const ChildJob& job, farm_call_context* context) {
@@ -300,7 +315,10 @@ ChildReply run_child_job(const ChildJob& job, ChildReport& report) {
   pools.for_each([&](farm_call_context* context, int threads) { priority.raise(context, threads); });
   ChildReply reply;
   if (peak_context) reply.golden_ns = smallest_peak_block(job, peak_context);
-  sample_in_rounds(subjects, report);
+  if (subjects.size() == 1)
+    sample_alone(subjects.front(), report);
+  else
+    sample_in_rounds(subjects, job.policy, report);
   auto together = rank_together(subjects);
   for (size_t i = 0; i < subjects.size(); ++i) {
     Subject& subject = subjects[i];
