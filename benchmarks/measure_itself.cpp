@@ -117,8 +117,11 @@ void print(std::vector<Row>& rows, const Options& options, const Subject& subjec
   nlohmann::json document{{"task", options.task}, {"threads", subject.artifact.threads}, {"repeats", options.repeats}};
   for (auto& row : rows) {
     double median = row.quantile(0.5), ninth = row.quantile(0.9);
-    document[row.way] = {
-        {"median_error", median}, {"p90_error", ninth}, {"failed", row.failed}, {"seconds", row.seconds}};
+    document["rows"].push_back({{"way", row.way},
+                                {"median_error", median},
+                                {"p90_error", ninth},
+                                {"failed", row.failed},
+                                {"seconds", row.seconds}});
     if (!options.json)
       fmt::print(
           "{:<12} {} pairs: A/A error {:.2f} % at the median, {:.2f} % at the ninth decile, {} failed, {:.0f} ms a "
