@@ -239,6 +239,7 @@ class ExprEmitter {
 
   llvm::Value* emit_call(const ExprNode& node) {
     std::vector<llvm::Value*> args;
+    args.reserve(node.args.size());
     for (const auto& arg : node.args) args.push_back(emit(arg));
     return emit_math_call(env_, node, args);
   }

@@ -57,9 +57,10 @@ void add_term(Linear& sum, Linear::Term term) {
     const auto place =
         std::find_if(sum.terms.begin(), sum.terms.end(), [&](const auto& other) { return other.depth > term.depth; });
     sum.terms.insert(place, std::move(term));
-  } else if ((same->coefficient += term.coefficient) == 0) {
-    sum.terms.erase(same);
+    return;
   }
+  same->coefficient += term.coefficient;
+  if (same->coefficient == 0) sum.terms.erase(same);
 }
 
 }  // namespace

@@ -88,6 +88,7 @@ class EntryPoint {
 
 std::vector<std::string> names_of(const std::vector<Buffer>& buffers, const std::vector<std::string>& more) {
   std::vector<std::string> names;
+  names.reserve(buffers.size() + more.size());
   for (const auto& buffer : buffers) names.push_back(buffer->name);
   names.insert(names.end(), more.begin(), more.end());
   return names;
@@ -95,6 +96,7 @@ std::vector<std::string> names_of(const std::vector<Buffer>& buffers, const std:
 
 std::vector<llvm::Value*> pointers_to(EntryPoint& entry, const std::vector<Buffer>& buffers) {
   std::vector<llvm::Value*> pointers;
+  pointers.reserve(buffers.size() + 3);
   for (const auto& buffer : buffers) pointers.push_back(entry.value(buffer->name));
   return pointers;
 }

@@ -21,6 +21,7 @@ std::mutex& lld_mutex() {
 
 Status run_lld(const std::vector<std::string>& arguments) {
   std::vector<const char*> raw;
+  raw.reserve(arguments.size());
   for (const auto& argument : arguments) raw.push_back(argument.c_str());
   std::string output, errors;
   llvm::raw_string_ostream output_stream(output), error_stream(errors);

@@ -11,6 +11,7 @@ namespace {
 
 std::vector<TensorType> types_of(const std::vector<Buffer>& buffers) {
   std::vector<TensorType> types;
+  types.reserve(buffers.size());
   for (const auto& buffer : buffers) types.push_back({buffer->dtype, buffer->shape});
   return types;
 }

@@ -48,6 +48,7 @@ llvm::Value* call_lane_by_lane(Environment& env, llvm::FunctionCallee callee, ll
   llvm::Value* result = llvm::PoisonValue::get(type);
   for (unsigned lane = 0; lane < vector->getNumElements(); ++lane) {
     std::vector<llvm::Value*> scalars;
+    scalars.reserve(args.size());
     for (auto* arg : args) scalars.push_back(env.ir.CreateExtractElement(arg, lane));
     result = env.ir.CreateInsertElement(result, env.ir.CreateCall(callee, scalars), lane);
   }

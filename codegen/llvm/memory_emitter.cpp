@@ -126,7 +126,7 @@ class LinearAccess {
       llvm::Value* pair = ir_.CreateInsertElement(llvm::PoisonValue::get(vector(2)), a, uint64_t{0});
       return ir_.CreateInsertElement(pair, b, uint64_t{1});
     }
-    std::vector<int> all(2 * llvm::cast<llvm::FixedVectorType>(a->getType())->getNumElements());
+    std::vector<int> all(size_t{2} * llvm::cast<llvm::FixedVectorType>(a->getType())->getNumElements());
     std::iota(all.begin(), all.end(), 0);
     return ir_.CreateShuffleVector(a, b, all);
   }

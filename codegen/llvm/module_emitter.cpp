@@ -7,7 +7,7 @@ namespace farm::codegen {
 namespace {
 
 /// Users hand over plain pointers, so only the element's own alignment is certain; blocks of our own are aligned.
-const llvm::Align kBlockAlign{64};
+llvm::Align block_align() { return llvm::Align(64); }
 
 llvm::Align element_align(const Buffer& buffer) {
   return llvm::Align(buffer->dtype == kBool ? 1 : std::max(1, buffer->dtype.bits / 8));
@@ -30,11 +30,11 @@ class EntryEmitter {
 
   void add_packed(const Module& module, const CodeOptions& options) {
     const bool aligned = options.aligned_packed;
-    add_block(module.packed, module.packed_offsets, aligned ? kBlockAlign : element_align(module.packed[0]));
+    add_block(module.packed, module.packed_offsets, aligned ? block_align() : element_align(module.packed[0]));
   }
 
   void add_block(const std::vector<Buffer>& buffers, const std::vector<int64_t>& offsets,
-                 llvm::Align align = kBlockAlign) {
+                 llvm::Align align = block_align()) {
     llvm::Value* block = next_argument();
     for (size_t i = 0; i < buffers.size(); ++i) {
       llvm::Value* place = ir_.CreateGEP(ir_.getInt8Ty(), block, ir_.getInt64(offsets[i]));
@@ -53,6 +53,7 @@ class EntryEmitter {
     env.ir.CreateRetVoid();
 
     std::vector<llvm::Value*> arguments;
+    arguments.reserve(operands_.size() + 1);
     for (const auto& operand : operands_) arguments.push_back(operand.place.pointer);
     arguments.push_back(entry_->getArg(0));
     ir_.CreateCall(function, arguments);

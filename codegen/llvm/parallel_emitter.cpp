@@ -57,6 +57,7 @@ llvm::StructType* closure_type(Environment& env, const Captures& captures) {
 
 llvm::Function* emit_body(const Environment& outer, const For& loop, const Captures& captures) {
   std::vector<FrameParameter> values;
+  values.reserve(captures.vars.size() + 3);
   auto* i64 = llvm::Type::getInt64Ty(outer.module.getContext());
   for (const auto& var : captures.vars) values.push_back({i64, var->name});
   values.push_back({i64, "begin"});
@@ -94,6 +95,7 @@ llvm::Function* emit_worker(Environment& outer, llvm::Function* body, llvm::Stru
       llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, body->getName() + ".worker", outer.module);
   ir.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", worker));
   std::vector<llvm::Value*> arguments;
+  arguments.reserve(closure->getNumElements() + 3);
   for (unsigned i = 0; i < closure->getNumElements(); ++i)
     arguments.push_back(ir.CreateLoad(closure->getElementType(i), ir.CreateStructGEP(closure, worker->getArg(0), i)));
   arguments.push_back(worker->getArg(1));
