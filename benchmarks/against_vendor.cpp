@@ -1,4 +1,4 @@
-// our kernels of a network's layers against oneDNN and OpenBLAS, interleaved in one run (installs both)
+// Our kernels of a network's layers against oneDNN and OpenBLAS, interleaved in one run (installs both)
 // packages: libdnnl-dev libopenblas0-pthread
 //
 // Tunes nothing: kernels come from --db when it has records, else from the default schedule, and the table says which.
