@@ -17,7 +17,8 @@ std::vector<std::pair<std::string, std::string>> host_facts() {
   utsname names{};
   if (uname(&names) == 0) facts.emplace_back("tuner_kernel", std::string(names.sysname) + " " + names.release);
   std::string governor;
-  if (std::ifstream("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") >> governor) facts.emplace_back("tuner_governor", governor);
+  if (std::ifstream("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") >> governor)
+    facts.emplace_back("tuner_governor", governor);
   double load = 0;
   if (getloadavg(&load, 1) == 1) facts.emplace_back("tuner_load", fmt::format("{:.2f}", load));
   return facts;

@@ -35,7 +35,7 @@ void on_stop_signal(int) {
 bool stop_is_asked() { return stop_asked != 0; }
 
 void take_signals() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = on_stop_signal;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
@@ -65,19 +65,26 @@ FarmRunnerOptions runner_options(const TuneFlags& flags, const TuneRequest& requ
   options.stopped = stop_is_asked;
   options.on_trouble = [&view](const std::string& text) { view.note(text); };
   options.on_waiting = [&view, key = printable(flags.device)](const QueuePosition& position) {
-    if (!position.connected) view.passing("waiting for the tracker to come back");
-    else if (position.devices == 0) view.passing("waiting for a device to register as " + key);
-    else if (position.position > 0) view.passing(fmt::format("waiting for a device of {}: position {} in the queue, {} device{}", key, position.position,
-                                                             position.devices, position.devices == 1 ? "" : "s"));
+    if (!position.connected)
+      view.passing("waiting for the tracker to come back");
+    else if (position.devices == 0)
+      view.passing("waiting for a device to register as " + key);
+    else if (position.position > 0)
+      view.passing(fmt::format("waiting for a device of {}: position {} in the queue, {} device{}", key,
+                               position.position, position.devices, position.devices == 1 ? "" : "s"));
   };
   return options;
 }
 
 std::string plan_text(const TuneFlags& flags, const TuneRequest& request, const Runner& runner, int threads) {
   const Network& network = request.network;
-  std::string text = network.layers.size() == 1 ? "tuning " + network.layers.front().task.text() : fmt::format("tuning {}, {} distinct layers", network.title, network.layers.size());
-  if (const auto title = default_title(flags.task); !flags.shape && title) text += fmt::format(" ({}; --shape gives another)", *title);
-  return text + fmt::format("\non {} ({}) with {} thread{}", runner.device_id(), runner.target().text(), threads, threads == 1 ? "" : "s");
+  std::string text = network.layers.size() == 1
+                         ? "tuning " + network.layers.front().task.text()
+                         : fmt::format("tuning {}, {} distinct layers", network.title, network.layers.size());
+  if (const auto title = default_title(flags.task); !flags.shape && title)
+    text += fmt::format(" ({}; --shape gives another)", *title);
+  return text + fmt::format("\non {} ({}) with {} thread{}", runner.device_id(), runner.target().text(), threads,
+                            threads == 1 ? "" : "s");
 }
 
 std::string budget_text(const TuneRequest& request) {
@@ -94,7 +101,8 @@ TuneCall call_of(const TuneFlags& flags, int threads) {
   call.task_words = "--task " + (plain ? flags.task : "'" + flags.task + "'");
   if (flags.shape) call.task_words += " --shape " + *flags.shape;
   // From a checkout the programs are called through its launcher.
-  if (access("./farm", X_OK) == 0 && program_beside_this("tune").find("/build/") != std::string::npos) call.prefix = "./farm ";
+  if (access("./farm", X_OK) == 0 && program_beside_this("tune").find("/build/") != std::string::npos)
+    call.prefix = "./farm ";
   return call;
 }
 
@@ -103,7 +111,9 @@ Status judge(const TuneReport& report) {
   if (report.end == TuneReport::End::Stopped) return fail(ErrorCode::Interrupted, "stopped");
   if (report.trouble) return std::unexpected(*report.trouble);
   for (const TaskReport& task : report.tasks)
-    if (!task.best) return fail(ErrorCode::NoCandidate, "no candidate of ", task.key.task, " worked; the first: ", task.first_error);
+    if (!task.best)
+      return fail(ErrorCode::NoCandidate, "no candidate of ", task.key.task,
+                  " worked; the first: ", printable(task.first_error));
   return {};
 }
 
@@ -143,12 +153,19 @@ Status run(const TuneFlags& flags, const TuneRequest& request) {
   view.clear();
 
   const int threads = request.threads.value_or(runner->target().cores);
+  const TuneOptions tuning{.layers = request.network.layers,
+                           .threads = threads,
+                           .seed = flags.seed,
+                           .strategy = flags.strategy,
+                           .budget = request.budget,
+                           .device_key = flags.device,
+                           .run_id = new_run_id(),
+                           .environment = host_facts()};
+  FARM_CHECK(check_threads(tuning, runner->target()));
   BuildPool builders({.command = {program_beside_this("tune"), std::string(kBuildWorker)}, .workers = usable_cores()});
   view.note(plan_text(flags, request, *runner, threads));
   view.note(budget_text(request));
 
-  const TuneOptions tuning{.layers = request.network.layers, .threads = threads, .seed = flags.seed, .strategy = flags.strategy, .budget = request.budget,
-                           .device_key = flags.device, .run_id = new_run_id(), .environment = host_facts()};
   auto on_progress = [&](const TuneProgress& progress) {
     database.begin();
     view.show(progress);
@@ -156,7 +173,8 @@ Status run(const TuneFlags& flags, const TuneRequest& request) {
   const TuneParts parts{builders, *runner, *store, clock, on_progress, stop_is_asked};
   FARM_TRY(const TuneReport report, tune(tuning, parts));
   view.clear();
-  const std::string text = flags.json ? tune_report_json(report, request.network) : tune_report_text(report, request.network, call_of(flags, threads));
+  const std::string text = flags.json ? tune_report_json(report, request.network)
+                                      : tune_report_text(report, request.network, call_of(flags, threads));
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
   return judge(report);
@@ -164,7 +182,8 @@ Status run(const TuneFlags& flags, const TuneRequest& request) {
 
 int run_tune(int argc, char** argv) {
   TuneFlags flags;
-  CLI::App app("Searches for the fastest schedule of a task on a device; every measurement is kept in a database.", "tune");
+  CLI::App app("Searches for the fastest schedule of a task on a device; every measurement is kept in a database.",
+               "tune");
   add_tune_flags(app, flags);
   if (auto code = parse_command_line(app, argc, argv)) return *code;
   if (flags.list) {

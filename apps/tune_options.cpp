@@ -16,13 +16,15 @@ constexpr std::chrono::seconds kAboutAMinute{54};  // of tuning; starting, final
 
 Result<std::optional<int>> whole_number(const char* flag, const std::optional<int64_t>& value, int64_t most) {
   if (!value) return std::nullopt;
-  if (*value < 1 || *value > most) return fail(ErrorCode::InvalidArgument, flag, " is ", *value, "; 1 to ", most, " are possible");
+  if (*value < 1 || *value > most)
+    return fail(ErrorCode::InvalidArgument, flag, " is ", *value, "; 1 to ", most, " are possible");
   return static_cast<int>(*value);
 }
 
 Result<std::chrono::nanoseconds> duration(const char* flag, const std::string& text) {
   if (auto parsed = parse_duration(text)) return *parsed;
-  return fail(ErrorCode::InvalidArgument, flag, " is '", printable(text), "'; a duration such as 90s, 10m or 1h30m is wanted");
+  return fail(ErrorCode::InvalidArgument, flag, " is '", printable(text),
+              "'; a duration such as 90s, 10m or 1h30m is wanted");
 }
 
 Status check_strategy(const std::string& name) {
@@ -36,7 +38,8 @@ Result<TuneBudget> make_budget(const TuneFlags& flags) {
   if (trials) budget.trials = static_cast<size_t>(*trials);
   if (!flags.time.empty()) {
     FARM_TRY(budget.time, duration("--time", flags.time));
-    if (budget.time->count() == 0) return fail(ErrorCode::InvalidArgument, "--time is ", printable(flags.time), "; more than 0 is wanted");
+    if (budget.time->count() == 0)
+      return fail(ErrorCode::InvalidArgument, "--time is ", printable(flags.time), "; more than 0 is wanted");
   }
   if (budget.trials || budget.time) return budget;
   budget.time = kAboutAMinute;
@@ -49,7 +52,8 @@ Result<TuneBudget> make_budget(const TuneFlags& flags) {
 void add_tune_flags(CLI::App& app, TuneFlags& flags) {
   app.add_option("--task", flags.task, "Operator, network, layer of a network, or file of tasks; see --list");
   app.add_option("--shape", flags.shape, "Of an operator: key=value,key=value; without it a default shape");
-  app.add_option("--device", flags.device, "Key of a device at the tracker, or local: this machine, no tracker needed")->capture_default_str();
+  app.add_option("--device", flags.device, "Key of a device at the tracker, or local: this machine, no tracker needed")
+      ->capture_default_str();
   app.add_option("--tracker", flags.tracker, "HOST:PORT; else $TUNEFARM_TRACKER, else 127.0.0.1:9190");
   app.add_option("--trials", flags.trials, "Candidates measured in all, earlier runs included");
   app.add_option("--time", flags.time, "Time spent tuning in all, earlier runs included: 90s, 10m, 1h30m");
@@ -76,16 +80,19 @@ Result<TuneRequest> check_tune_flags(const TuneFlags& flags) {
   if (!flags.tracker.empty()) {
     FARM_TRY([[maybe_unused]] auto address, parse_address(flags.tracker));
   }
-  if (flags.device.empty()) return fail(ErrorCode::InvalidArgument, "--device is empty; a device's key or local is wanted");
+  if (flags.device.empty())
+    return fail(ErrorCode::InvalidArgument, "--device is empty; a device's key or local is wanted");
   if (flags.db.empty()) return fail(ErrorCode::InvalidArgument, "--db is empty; a file is wanted");
-  if (flags.task.empty()) return fail(ErrorCode::InvalidArgument, "--task is missing; try --task conv2d, or --list for all there are");
+  if (flags.task.empty())
+    return fail(ErrorCode::InvalidArgument, "--task is missing; try --task conv2d, or --list for all there are");
   return request;
 }
 
-// Listing ------------------------------------------------------------------------------------------------------------------
+// Listing ------------------------------------------------------------
 
 static std::string list_as_json() {
-  nlohmann::ordered_json document{{"operators", nlohmann::ordered_json::array()}, {"networks", nlohmann::ordered_json::array()}};
+  nlohmann::ordered_json document{{"operators", nlohmann::ordered_json::array()},
+                                  {"networks", nlohmann::ordered_json::array()}};
   for (const std::string& op : op_names()) {
     const auto task = default_task(op);
     document["operators"].push_back({{"name", op}, {"keys", shape_keys(op)}, {"default", task ? task->text() : ""}});
@@ -111,7 +118,8 @@ std::string list_tasks(bool json) {
   text += "\nnetworks, with their layers and how often each occurs\n";
   for (const Network& network : catalogue()) {
     text += fmt::format("  {:<18} {}\n", network.name, network.title);
-    for (const Layer& layer : network.layers) text += fmt::format("    {:<26} {:>2} x {}\n", layer.name, layer.occurrences, layer.task.text());
+    for (const Layer& layer : network.layers)
+      text += fmt::format("    {:<26} {:>2} x {}\n", layer.name, layer.occurrences, layer.task.text());
   }
   return text;
 }

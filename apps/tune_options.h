@@ -26,10 +26,10 @@ struct TuneFlags {
 void add_tune_flags(CLI::App& app, TuneFlags& flags);
 
 struct TuneRequest {
-  Network network;            ///< one layer for a plain task
+  Network network;  ///< one layer for a plain task
   TuneBudget budget;
   bool budget_given = false;
-  std::optional<int> threads; ///< nothing: all cores of the device
+  std::optional<int> threads;  ///< nothing: all cores of the device
   std::chrono::milliseconds wait{10'000};
 };
 /// Checks the values that are given before it asks for missing ones.

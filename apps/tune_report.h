@@ -12,8 +12,8 @@ std::string tune_report_json(const TuneReport& report, const Network& network);
 
 /// How the programs were called, for the commands that make sense next.
 struct TuneCall {
-  std::string prefix;     ///< "./farm " or ""
-  std::string task_words; ///< "--task conv2d", with --shape when it was given
+  std::string prefix;      ///< "./farm " or ""
+  std::string task_words;  ///< "--task conv2d", with --shape when it was given
   std::string device, tracker, db;
   int threads = 1;
   size_t trials_given = 0;  ///< 0: none

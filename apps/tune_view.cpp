@@ -20,7 +20,8 @@ std::string bar_of(double share) {
 }
 
 double share_done(const TuneProgress& p) {
-  if (p.trials_wanted) return static_cast<double>(p.trials) / static_cast<double>(std::max<size_t>(1, *p.trials_wanted));
+  if (p.trials_wanted)
+    return static_cast<double>(p.trials) / static_cast<double>(std::max<size_t>(1, *p.trials_wanted));
   if (!p.seconds_left || p.candidates_per_s <= 0) return 0;
   const double spent = static_cast<double>(p.measured_now) / p.candidates_per_s;
   return spent / (spent + *p.seconds_left);
@@ -65,7 +66,9 @@ std::string progress_line(const TuneProgress& p, bool bar) {
   line += what_now(p) + best_so_far(p);
   if (searching && p.candidates_per_s > 0) line += fmt::format("  {:.1f}/s", p.candidates_per_s);
   line += failures(p);
-  if (searching && p.seconds_left) line += fmt::format("  {} left", format_duration(std::chrono::nanoseconds(static_cast<int64_t>(*p.seconds_left * 1e9))));
+  if (searching && p.seconds_left)
+    line += fmt::format("  {} left",
+                        format_duration(std::chrono::nanoseconds(static_cast<int64_t>(*p.seconds_left * 1e9))));
   return line;
 }
 

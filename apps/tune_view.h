@@ -1,4 +1,5 @@
-// What a person sees while tune works, on standard error: a line that is redrawn, or plain lines where that is no terminal.
+// What a person sees while tune works, on standard error: a line that is redrawn, or plain lines where that is no
+// terminal.
 #pragma once
 #include <string>
 

@@ -38,7 +38,7 @@ bool is_stale(const TaskTuning& task) {
   return task.trials() >= kLeastBeforeStale && recent_gain(task.history(), task.trials() / 2) < kProgress;
 }
 
-std::optional<size_t> choose_task(const TaskList& tasks, size_t first_trials, bool skip_stale) {
+std::optional<TurnChoice> choose_task(const TaskList& tasks, size_t first_trials, bool skip_stale) {
   std::optional<size_t> poorest, best;
   for (size_t i = 0; i < tasks.size(); ++i) {
     const TaskTuning& task = *tasks[i];
@@ -46,7 +46,8 @@ std::optional<size_t> choose_task(const TaskList& tasks, size_t first_trials, bo
     if (task.trials() < first_trials && (!poorest || task.trials() < tasks[*poorest]->trials())) poorest = i;
     if (!best || expected_saving_ns(task) > expected_saving_ns(*tasks[*best])) best = i;
   }
-  return poorest ? poorest : best;
+  if (poorest) return TurnChoice{*poorest, first_trials - tasks[*poorest]->trials()};
+  return best ? std::optional(TurnChoice{*best}) : std::nullopt;
 }
 
 }  // namespace farm

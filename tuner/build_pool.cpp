@@ -112,7 +112,8 @@ class Bench {
     auto result = worker_->result(begin + options_.deadline, ending_);
     if (result) return result;
     FARM_TRY(std::string why, fire(result.error()));
-    return BuildResult{.error = std::move(why), .build_ns = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count()};
+    return BuildResult{.error = std::move(why),
+                       .build_ns = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count()};
   }
 
   // Early: a compiler takes a while to be there.
@@ -154,7 +155,8 @@ class Bench {
 }  // namespace
 
 BuildPool::BuildPool(BuildPoolOptions options) : options_(std::move(options)) {
-  FARM_ASSERT(!options_.command.empty() && options_.workers > 0, options_.workers, " workers of ", options_.command.size(), " words");
+  FARM_ASSERT(!options_.command.empty() && options_.workers > 0, options_.workers, " workers of ",
+              options_.command.size(), " words");
   for (int i = 0; i < options_.workers; ++i) threads_.emplace_back([this] { work(); });
 }
 

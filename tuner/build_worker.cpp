@@ -24,7 +24,8 @@ class SpaceCache {
  public:
   Result<SpacePointer> get(const BuildJob& job) {
     for (const SpacePointer& space : spaces_)
-      if (space->task().text() == job.task && space->target() == job.target && space->threads() == job.threads) return space;
+      if (space->task().text() == job.task && space->target() == job.target && space->threads() == job.threads)
+        return space;
     FARM_TRY(const Task task, task_from_text(job.task));
     FARM_TRY(SpacePointer space, make_space(task, job.target, job.threads));
     spaces_.push_front(space);

@@ -13,7 +13,7 @@ namespace farm {
 
 /// Everything that a build depends on, as values: it crosses to another process.
 struct BuildJob {
-  std::string task;       ///< Task::text()
+  std::string task;  ///< Task::text()
   Target target;
   int threads = 1;
   std::string candidate;  ///< Candidate::text()

@@ -14,7 +14,9 @@ bool is_this_machine(const Address& address) {
   return address.host.starts_with("127.") || address.host == "::1" || address.host == "localhost";
 }
 
-bool is_final(const Error& error) { return error.code == ErrorCode::InvalidArgument || error.code == ErrorCode::Interrupted; }
+bool is_final(const Error& error) {
+  return error.code == ErrorCode::InvalidArgument || error.code == ErrorCode::Interrupted;
+}
 
 }  // namespace
 
@@ -59,7 +61,8 @@ Status FarmRunner::adopt(const DeviceClient& device) {
   if (!device_id_.empty() && device.target().text() != target_.text()) {
     const std::string other = device.target().text();
     let_go("");
-    return fail(ErrorCode::Unavailable, "the device found again under ", options_.key, " is ", other, ", not ", target_.text());
+    return fail(ErrorCode::Unavailable, "the device found again under ", options_.key, " is ", other, ", not ",
+                target_.text());
   }
   target_ = device.target();
   device_id_ = device.device_id();
@@ -70,8 +73,10 @@ Status FarmRunner::adopt(const DeviceClient& device) {
 void FarmRunner::let_go(const std::string& complaint) {
   device_.reset();
   if (tracker_ && lease_.token.epoch != 0) {
-    if (complaint.empty()) (void)tracker_->release(lease_.token);
-    else (void)tracker_->report_bad(lease_.token, complaint);
+    if (complaint.empty())
+      (void)tracker_->release(lease_.token);
+    else
+      (void)tracker_->report_bad(lease_.token, complaint);
   }
   lease_ = {};
 }
@@ -90,7 +95,8 @@ Result<MeasureReply> FarmRunner::measure(MeasureRequest request, const ExpectedO
     if (reply || is_final(reply.error())) return reply;
     if (stopped()) return fail(ErrorCode::Interrupted, "stopped while the device was lost");
     if (tries == kTriesOfOneRequest)
-      return fail(ErrorCode::Unavailable, "device ", options_.key, " failed ", tries, " times at one request: ", reply.error().message);
+      return fail(ErrorCode::Unavailable, "device ", options_.key, " failed ", tries,
+                  " times at one request: ", reply.error().message);
     if (reply.error().code == ErrorCode::NotFound) continue;  // it dropped a blob, which is shipped again
     FARM_CHECK(seek_again(reply.error()));
   }
@@ -125,10 +131,12 @@ Status FarmRunner::seek_again(const Error& why) {
   for (;;) {
     auto taken = revive_and_take();
     if (taken) return taken;
-    if (stopped() || taken.error().code == ErrorCode::Interrupted) return fail(ErrorCode::Interrupted, "stopped while the device was lost");
+    if (stopped() || taken.error().code == ErrorCode::Interrupted)
+      return fail(ErrorCode::Interrupted, "stopped while the device was lost");
     if (clock_.now() >= seek_until_) {
       return fail(ErrorCode::Unavailable, "device ", printable(options_.key), " was lost and not found again within ",
-                  format_duration(options_.patience), ": ", taken.error().message, "; the same command goes on from here");
+                  format_duration(options_.patience), ": ", taken.error().message,
+                  "; the same command goes on from here");
     }
     std::this_thread::sleep_for(kPause);
   }

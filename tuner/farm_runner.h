@@ -11,13 +11,13 @@ namespace farm {
 
 struct FarmRunnerOptions {
   Address tracker;
-  std::string key;                                    ///< "local", "rk3399"
-  std::string user;                                   ///< who asks, for people: "name@host:pid"
+  std::string key;   ///< "local", "rk3399"
+  std::string user;  ///< who asks, for people: "name@host:pid"
   std::chrono::milliseconds unknown_key_wait{10'000};
   std::chrono::milliseconds connect_timeout{5'000};
-  std::chrono::milliseconds patience{60'000};         ///< how long a lost device or tracker is sought again
-  std::chrono::milliseconds grace{2'000};             ///< a measurement may still end for so long after a stop
-  std::function<bool()> stopped;                      ///< true: give up soon, with Interrupted
+  std::chrono::milliseconds patience{60'000};            ///< how long a lost device or tracker is sought again
+  std::chrono::milliseconds grace{2'000};                ///< a measurement may still end for so long after a stop
+  std::function<bool()> stopped;                         ///< true: give up soon, with Interrupted
   std::function<void(const QueuePosition&)> on_waiting;  ///< about once a second while in the queue
   std::function<void(const std::string&)> on_trouble;    ///< one line: what was lost, and that it is sought again
   /// Called before a lost device is sought again: whoever owns it may revive it. May be empty.
@@ -26,7 +26,8 @@ struct FarmRunnerOptions {
 
 class FarmRunner final : public Runner {
  public:
-  /// Waits in the queue for as long as it takes. NotFound: nobody serves the key, and the error names the keys there are.
+  /// Waits in the queue for as long as it takes. NotFound: nobody serves the key, and the error names the keys there
+  /// are.
   static Result<std::unique_ptr<FarmRunner>> connect(FarmRunnerOptions options, const Clock& clock);
   ~FarmRunner() override;
 

@@ -18,7 +18,8 @@ std::unexpected<Error> gone() { return fail(ErrorCode::Unavailable, "the other p
 Status wait_readable(int socket, Deadline deadline) {
   for (;;) {
     // An hour at most: poll counts in int milliseconds.
-    const auto left = std::min<std::chrono::nanoseconds>(deadline - std::chrono::steady_clock::now(), std::chrono::hours(1));
+    const auto left =
+        std::min<std::chrono::nanoseconds>(deadline - std::chrono::steady_clock::now(), std::chrono::hours(1));
     if (left <= std::chrono::nanoseconds(0)) return fail(ErrorCode::DeadlineExceeded, "no answer in time");
     pollfd ready{socket, POLLIN, 0};
     const int count = poll(&ready, 1, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count()));
@@ -60,14 +61,16 @@ Status wait_for_frame(int socket, Deadline deadline, const std::atomic<bool>& gi
   for (;;) {
     if (give_up) return fail(ErrorCode::Interrupted, "given up");
     auto ready = wait_readable(socket, std::min(deadline, std::chrono::steady_clock::now() + kLookEvery));
-    if (ready || ready.error().code != ErrorCode::DeadlineExceeded || std::chrono::steady_clock::now() >= deadline) return ready;
+    if (ready || ready.error().code != ErrorCode::DeadlineExceeded || std::chrono::steady_clock::now() >= deadline)
+      return ready;
   }
 }
 
 Result<std::vector<std::byte>> receive_frame(int socket, size_t limit, Deadline deadline) {
   uint32_t size = 0;
   FARM_CHECK(receive_all(socket, std::as_writable_bytes(std::span(&size, 1)), deadline));
-  if (size > limit) return fail(ErrorCode::Corrupt, "a message of ", size, " bytes when at most ", limit, " are allowed");
+  if (size > limit)
+    return fail(ErrorCode::Corrupt, "a message of ", size, " bytes when at most ", limit, " are allowed");
   std::vector<std::byte> bytes;
   while (bytes.size() < size) {  // grows with what arrives
     const size_t have = bytes.size();

@@ -27,8 +27,13 @@ void find_ties(TaskReport& report, const std::vector<Record>& finals) {
 }  // namespace
 
 Result<TaskReport> report_task(const TaskTuning& task, RecordStore& store) {
-  TaskReport report{.layer = task.layer(), .key = task.key(), .trials = task.trials(), .measured_now = task.measured_now(),
-                    .failed = task.failed(), .exhausted = task.exhausted(), .quality = task.strategy().model_quality(),
+  TaskReport report{.layer = task.layer(),
+                    .key = task.key(),
+                    .trials = task.trials(),
+                    .measured_now = task.measured_now(),
+                    .failed = task.failed(),
+                    .exhausted = task.exhausted(),
+                    .quality = task.strategy().model_quality(),
                     .first_error = task.first_error()};
   RecordFilter filter;
   filter.task = report.key.task;

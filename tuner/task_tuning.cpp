@@ -4,7 +4,8 @@
 
 namespace farm {
 
-Result<std::unique_ptr<TaskTuning>> TaskTuning::open(const Layer& layer, const Target& target, const TuneOptions& options, RecordStore& store) {
+Result<std::unique_ptr<TaskTuning>> TaskTuning::open(const Layer& layer, const Target& target,
+                                                     const TuneOptions& options, RecordStore& store) {
   auto task = std::make_unique<TaskTuning>();
   task->layer_ = layer;
   task->key_ = {layer.task.text(), target.text(), options.threads, options.policy.text()};
@@ -20,7 +21,8 @@ Result<std::unique_ptr<TaskTuning>> TaskTuning::open(const Layer& layer, const T
   filter.target = task->key_.target;
   filter.threads = task->key_.threads;
   FARM_TRY(const auto scanned, store.scan(filter, [&](const Record& record) {
-    const bool same = record.key.target == task->key_.target && (record.role == Role::Final || record.key.policy == task->key_.policy);
+    const bool same = record.key.target == task->key_.target &&
+                      (record.role == Role::Final || record.key.policy == task->key_.policy);
     if (same) task->learn(record);
     return true;
   }));
@@ -75,7 +77,8 @@ void TaskTuning::learn(const Record& record) {
     best_ns_ = latency_ns;
     best_peak_gflops_ = record.peak_gflops;
   }
-  if (latency_ns == 0 && first_error_.empty()) first_error_ = to_string(record.measurement.outcome) + ": " + record.measurement.detail;
+  if (latency_ns == 0 && first_error_.empty())
+    first_error_ = to_string(record.measurement.outcome) + ": " + record.measurement.detail;
   if (record.role == Role::Default) {
     has_default_ = true;
     if (latency_ns > 0) default_ns_ = latency_ns;

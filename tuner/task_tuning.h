@@ -12,13 +12,15 @@ namespace farm {
 class TaskTuning {
  public:
   /// Reads what the store knows.
-  static Result<std::unique_ptr<TaskTuning>> open(const Layer& layer, const Target& target, const TuneOptions& options, RecordStore& store);
+  static Result<std::unique_ptr<TaskTuning>> open(const Layer& layer, const Target& target, const TuneOptions& options,
+                                                  RecordStore& store);
 
   const Layer& layer() const { return layer_; }
   const RecordKey& key() const { return key_; }
   const ScheduleSpace& space() const { return *space_; }
 
-  /// Up to `count` candidates that are worth measuring next. None: the space is exhausted, or nothing could be measured.
+  /// Up to `count` candidates that are worth measuring next. None: the space is exhausted, or nothing could be
+  /// measured.
   ///
   /// Batch k is proposed from the first k * kBatch trials, whenever it is asked for: a run that was stopped in the
   /// middle of a batch proposes the rest of the same batch when it goes on.
@@ -38,7 +40,7 @@ class TaskTuning {
   size_t measured_now() const { return measured_now_; }
   const std::map<Outcome, size_t>& failed() const { return failed_; }
   const std::string& first_error() const { return first_error_; }
-  double best_ns() const { return best_ns_; }        ///< of trials and default; 0 none
+  double best_ns() const { return best_ns_; }  ///< of trials and default; 0 none
   double default_ns() const { return default_ns_; }
   double best_peak_gflops() const { return best_peak_gflops_; }
   double flops() const { return flops_; }
@@ -62,8 +64,8 @@ class TaskTuning {
   std::unique_ptr<Strategy> strategy_;
   bool loading_ = true;
 
-  std::vector<Known> known_;               ///< default and trials in order of storing
-  std::vector<size_t> known_at_trial_;     ///< number of known records once so many trials were stored
+  std::vector<Known> known_;            ///< default and trials in order of storing
+  std::vector<size_t> known_at_trial_;  ///< number of known records once so many trials were stored
   std::unordered_set<std::string> candidates_;
   std::unordered_set<Hash> programs_;
   std::deque<Candidate> pending_;

@@ -63,7 +63,8 @@ class FormulaBuilder final : public Builder {
     if (broken) return fail(ErrorCode::Unavailable, "no compiler here");
     ++built;
     if (cannot_build(job.candidate)) return BuildResult{.error = "no code came out"};
-    if (!space_ || space_->task().text() != job.task) space_ = *make_space(*task_from_text(job.task), job.target, job.threads);
+    if (!space_ || space_->task().text() != job.task)
+      space_ = *make_space(*task_from_text(job.task), job.target, job.threads);
     const auto program = *instantiate(*space_, *candidate_from_text(job.candidate));
     BuildResult result{.program = program.hash, .trace = program.trace, .build_ns = 1000};
     const auto text = std::as_bytes(std::span(job.candidate));
@@ -79,7 +80,9 @@ class FormulaRunner final : public Runner {
   explicit FormulaRunner(VirtualClock& clock) : clock_(clock), target_(test_target()) {}
 
   std::function<Outcome(const std::string&)> outcome = [](const std::string&) { return Outcome::Ok; };
-  std::function<double(const std::string&)> latency_ns = [](const std::string& text) { return 1000.0 + hash_text(text).bytes[0]; };
+  std::function<double(const std::string&)> latency_ns = [](const std::string& text) {
+    return 1000.0 + hash_text(text).bytes[0];
+  };
   std::function<double(const std::string&)> slowness = [](const std::string&) { return 1.0; };  ///< by task
   size_t stop_after = SIZE_MAX;  ///< measurements until the run is asked to stop
   std::optional<Error> trouble;  ///< what the farm says from then on
@@ -124,7 +127,8 @@ class FormulaRunner final : public Runner {
 /// One database, and runs on it.
 class TestTuning {
  public:
-  TuneOptions options{.layers = {test_layer()}, .threads = 2, .strategy = "random", .device_key = "test", .run_id = "run"};
+  TuneOptions options{
+      .layers = {test_layer()}, .threads = 2, .strategy = "random", .device_key = "test", .run_id = "run"};
   FormulaBuilder builder;
   VirtualClock clock;
   FormulaRunner runner{clock};
@@ -133,7 +137,11 @@ class TestTuning {
   TestTuning() : store_(*open_store(folder_.file("t.db"), OpenMode::ReadWrite)) {}
 
   Result<TuneReport> run() {
-    const TuneParts parts{builder, runner, *store_, clock, [this](const TuneProgress& progress) { seen.push_back(progress); },
+    const TuneParts parts{builder,
+                          runner,
+                          *store_,
+                          clock,
+                          [this](const TuneProgress& progress) { seen.push_back(progress); },
                           [this] { return runner.stopped(); }};
     return tune(options, parts);
   }

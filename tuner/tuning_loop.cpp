@@ -1,11 +1,13 @@
 #include "tuner/tuning_loop.h"
 
 #include <algorithm>
+#include <future>
 #include <map>
 
 #include "base/rng.h"
 #include "base/text.h"
 #include "tuner/allocation.h"
+#include "tuner/spending.h"
 #include "tuner/stopwatch.h"
 #include "tuner/task_report.h"
 #include "tuner/workshop.h"
@@ -14,8 +16,7 @@ namespace farm {
 namespace {
 
 constexpr size_t kTurnHere = 8, kTurnElsewhere = 16;  // elsewhere the second half is built while the first is measured
-constexpr size_t kFirstTrials = 8;                    // of each task of a network, before tasks are compared
-constexpr double kGuessedTrialSeconds = 0.15;
+constexpr std::chrono::milliseconds kKeepEvery{100};
 
 struct Turn {
   TaskTuning& task;
@@ -24,10 +25,11 @@ struct Turn {
 
 class Loop {
  public:
-  Loop(const TuneOptions& options, const TuneParts& parts) : options_(options), parts_(parts), workshop_(options, parts) {}
+  Loop(const TuneOptions& options, const TuneParts& parts)
+      : options_(options), parts_(parts), workshop_(options, parts) {}
 
   Status open() {
-    FARM_CHECK(check_threads());
+    FARM_CHECK(check_threads(options_, parts_.runner.target()));
     for (const Layer& layer : options_.layers) {
       FARM_TRY(auto task, TaskTuning::open(layer, parts_.runner.target(), options_, parts_.store));
       tasks_.push_back(std::move(task));
@@ -36,7 +38,6 @@ class Loop {
   }
 
   Status run() {
-    begin_ = parts_.clock.now();
     FARM_CHECK(measure_defaults());
     FARM_CHECK(search());
     return measure_finals();
@@ -45,14 +46,7 @@ class Loop {
   Result<TuneReport> report(std::optional<Error> trouble) const;
 
  private:
-  Status check_threads() const {
-    const Target& target = parts_.runner.target();
-    if (options_.threads >= 1 && options_.threads <= target.cores) return {};
-    return fail(ErrorCode::InvalidArgument, "threads is ", options_.threads, " when the device ", printable(options_.device_key), " has ",
-                target.cores, target.cores == 1 ? " core" : " cores");
-  }
-
-  // Steps --------------------------------------------------------------------------------------------------------------
+  // Steps ------------------------------------------------------------
 
   Status measure_defaults() {
     phase_ = TuneProgress::Phase::Default;
@@ -62,7 +56,8 @@ class Loop {
       if (stopped()) return stop();
       tell();
       FARM_TRY(const ExpectedOutput* expected, expected_for_search(task));
-      FARM_CHECK(workshop_.run({task, Role::Default, {task.space().default_candidate()}, options_.policy, *expected}, [this] { tell(); }));
+      FARM_CHECK(workshop_.run({task, Role::Default, {task.space().default_candidate()}, options_.policy, *expected},
+                               [this] { tell(); }));
     }
     return {};
   }
@@ -115,107 +110,58 @@ class Loop {
   Status measure_final(TaskTuning& task) {
     auto finalists = task.fastest(options_.finalists);
     const Candidate& fallback = task.space().default_candidate();
-    if (task.default_ns() > 0 && std::ranges::find(finalists, fallback) == finalists.end()) finalists.push_back(fallback);
-    FARM_TRY(const ExpectedOutput expected, expect_output(task.layer().task, Rng(options_.seed).fork("finals").next()));
-    return workshop_.run_interleaved({task, Role::Final, std::move(finalists), final_policy(), expected});
+    if (task.default_ns() > 0 && std::ranges::find(finalists, fallback) == finalists.end())
+      finalists.push_back(fallback);
+    FARM_TRY(const ExpectedOutput expected, make_expected(task, "finals"));
+    return workshop_.run_interleaved({task, Role::Final, std::move(finalists), spending_.final_policy(), expected});
   }
 
-  // What comes next ------------------------------------------------------------------------------------------------------
+  // What comes next ------------------------------------------------------------
 
   std::optional<Turn> next_turn() {
-    const size_t affordable = std::min(trials_left(), trials_in_time_left());
+    const size_t affordable = spending_.affordable_trials();
     if (affordable == 0) return std::nullopt;
-    const auto index = choose_task(tasks_, first_trials(), options_.budget.stop_without_progress);
-    if (!index) {
-      end_ = std::ranges::all_of(tasks_, &TaskTuning::exhausted, [](const auto& task) -> const TaskTuning& { return *task; })
+    const auto choice = choose_task(tasks_, spending_.first_trials(), options_.budget.stop_without_progress);
+    if (!choice) {
+      end_ = std::ranges::all_of(tasks_, &TaskTuning::exhausted,
+                                 [](const auto& task) -> const TaskTuning& { return *task; })
                  ? TuneReport::End::Exhausted
                  : TuneReport::End::NoProgress;
       return std::nullopt;
     }
-    current_ = *index;
+    current_ = choice->task;
     const size_t most = parts_.runner.shares_cores() ? kTurnHere : kTurnElsewhere;
-    return Turn{*tasks_[current_], std::min(affordable, most)};
-  }
-
-  size_t total_trials() const {
-    size_t total = 0;
-    for (const auto& task : tasks_) total += task->trials();
-    return total;
-  }
-
-  size_t first_trials() const {
-    if (tasks_.size() == 1) return 0;
-    if (!options_.budget.trials) return kFirstTrials;
-    return std::clamp<size_t>(*options_.budget.trials / (2 * tasks_.size()), 1, kFirstTrials);
-  }
-
-  size_t trials_left() const {
-    if (!options_.budget.trials) return SIZE_MAX;
-    const size_t done = total_trials();
-    return done < *options_.budget.trials ? *options_.budget.trials - done : 0;
-  }
-
-  size_t trials_in_time_left() const {
-    if (!options_.budget.time) return SIZE_MAX;
-    const double left = search_seconds_left();
-    return left > 0 ? static_cast<size_t>(left / seconds_a_trial()) + 1 : 0;
-  }
-
-  // Finals take their share of the time; it is a function of the budget, so that a finished run stays finished.
-  double search_seconds_left() const {
-    const double whole = std::chrono::duration<double>(*options_.budget.time).count();
-    double spent = 0;
-    for (const auto& task : tasks_) spent += task->search_seconds();
-    return whole - std::min(whole * 0.3, seconds_of_finals()) - spent;
-  }
-
-  double seconds_a_trial() const {
-    double spent = 0;
-    for (const auto& task : tasks_) spent += task->search_seconds();
-    const size_t trials = total_trials();
-    return trials < kFirstTrials ? kGuessedTrialSeconds : std::max(spent / static_cast<double>(trials), 1e-3);
-  }
-
-  double seconds_of_finals() const {
-    const double each = std::chrono::duration<double>(final_policy().budget).count() + 0.15;
-    return each * static_cast<double>((options_.finalists + 1) * tasks_.size());
-  }
-
-  MeasurePolicy final_policy() const {
-    MeasurePolicy policy = options_.policy;
-    policy.budget *= tasks_.size() == 1 ? 10 : 4;
-    policy.min_samples = std::max(policy.min_samples, 20);
-    policy.max_samples = std::max(policy.max_samples, 400);
-    policy.interval = policy.interval / 4;
-    return policy;
+    return Turn{*tasks_[current_], std::min({affordable, choice->trials, most})};
   }
 
   Result<const ExpectedOutput*> expected_for_search(const TaskTuning& task) {
     auto found = expected_.find(&task);
     if (found == expected_.end()) {
-      FARM_TRY(auto made, expect_output(task.layer().task, Rng(options_.seed).fork("search").next()));
+      FARM_TRY(auto made, make_expected(task, "search"));
       found = expected_.emplace(&task, std::move(made)).first;
-      parts_.runner.keep();
     }
     return &found->second;
+  }
+
+  // Takes seconds for a big layer, in which the device would be taken for abandoned.
+  Result<ExpectedOutput> make_expected(const TaskTuning& task, std::string_view purpose) {
+    const uint64_t seed = Rng(options_.seed).fork(purpose).next();
+    auto made = std::async(std::launch::async, expect_output, std::cref(task.layer().task), seed);
+    while (made.wait_for(kKeepEvery) != std::future_status::ready) parts_.runner.keep();
+    return made.get();
   }
 
   bool stopped() const { return parts_.stopped && parts_.stopped(); }
   static std::unexpected<Error> stop() { return fail(ErrorCode::Interrupted, "stopped"); }
 
-  // What there is to see ---------------------------------------------------------------------------------------------------
-
-  size_t measured_now() const {
-    size_t total = 0;
-    for (const auto& task : tasks_) total += task->measured_now();
-    return total;
-  }
+  // What there is to see ------------------------------------------------------------
 
   double candidates_per_s() const {
-    if (phase_ == TuneProgress::Phase::Default || measured_now() == 0) return 0;
+    if (phase_ == TuneProgress::Phase::Default || spending_.trials_now() == 0) return 0;
     // Finals are measured for long on purpose: the rate is the search's.
     const auto end = search_end_.value_or(parts_.clock.now());
-    return static_cast<double>(measured_now()) / std::max(1e-9, std::chrono::duration<double>(end - search_begin_).count());
+    return static_cast<double>(spending_.trials_now()) /
+           std::max(1e-9, std::chrono::duration<double>(end - search_begin_).count());
   }
 
   void tell() {
@@ -225,13 +171,15 @@ class Loop {
 
   TuneProgress progress() const {
     const TaskTuning& task = *tasks_[std::min(current_, tasks_.size() - 1)];
-    TuneProgress progress{.phase = phase_, .layer = task.layer().name, .task = std::min(current_, tasks_.size() - 1), .tasks = tasks_.size()};
-    progress.trials = total_trials();
-    progress.measured_now = measured_now();
+    TuneProgress progress{.phase = phase_,
+                          .layer = task.layer().name,
+                          .task = std::min(current_, tasks_.size() - 1),
+                          .tasks = tasks_.size()};
+    progress.trials = spending_.trials();
+    progress.measured_now = spending_.trials_now();
     progress.trials_wanted = options_.budget.trials;
     progress.candidates_per_s = candidates_per_s();
-    if (options_.budget.time) progress.seconds_left = std::max(0.0, search_seconds_left());
-    else if (progress.candidates_per_s > 0) progress.seconds_left = static_cast<double>(trials_left()) / progress.candidates_per_s;
+    progress.seconds_left = spending_.seconds_left(progress.candidates_per_s);
     progress.best_ns = task.best_ns();
     progress.default_ns = task.default_ns();
     if (task.best_ns() > 0) progress.best_gflops = task.flops() / task.best_ns();
@@ -245,18 +193,24 @@ class Loop {
   const TuneParts& parts_;
   Workshop workshop_;
   TaskList tasks_;
+  Spending spending_{options_, tasks_};
   std::map<const TaskTuning*, ExpectedOutput> expected_;
   TuneProgress::Phase phase_ = TuneProgress::Phase::Default;
   size_t current_ = 0;
   TuneReport::End end_ = TuneReport::End::Budget;
-  Clock::time_point begin_{}, search_begin_{};
+  Clock::time_point search_begin_{};
   std::optional<Clock::time_point> search_end_;
 };
 
 Result<TuneReport> Loop::report(std::optional<Error> trouble) const {
-  TuneReport report{.seconds = workshop_.seconds(), .measured_now = measured_now(), .candidates_per_s = candidates_per_s(), .end = end_};
-  if (trouble && trouble->code == ErrorCode::Interrupted) report.end = TuneReport::End::Stopped;
-  else report.trouble = std::move(trouble);
+  TuneReport report{.seconds = workshop_.seconds(),
+                    .measured_now = spending_.trials_now(),
+                    .candidates_per_s = candidates_per_s(),
+                    .end = end_};
+  if (trouble && trouble->code == ErrorCode::Interrupted)
+    report.end = TuneReport::End::Stopped;
+  else
+    report.trouble = std::move(trouble);
   for (const auto& task : tasks_) {
     FARM_TRY(auto one, report_task(*task, parts_.store));
     report.tasks.push_back(std::move(one));
@@ -265,6 +219,12 @@ Result<TuneReport> Loop::report(std::optional<Error> trouble) const {
 }
 
 }  // namespace
+
+Status check_threads(const TuneOptions& options, const Target& device) {
+  if (options.threads >= 1 && options.threads <= device.cores) return {};
+  return fail(ErrorCode::InvalidArgument, "threads is ", options.threads, " when the device ",
+              printable(options.device_key), " has ", device.cores, device.cores == 1 ? " core" : " cores");
+}
 
 Result<TuneReport> tune(const TuneOptions& options, const TuneParts& parts) {
   FARM_ASSERT(!options.layers.empty(), "no task to tune");

@@ -30,10 +30,10 @@ struct TuneOptions {
   std::string strategy = "evolutionary";
   TuneBudget budget;
   MeasurePolicy policy;
-  std::string device_key;     ///< label stored with each record
+  std::string device_key;  ///< label stored with each record
   std::string run_id;
   std::vector<std::pair<std::string, std::string>> environment;  ///< stored with each record
-  size_t finalists = 3;       ///< measured again beside the default schedule
+  size_t finalists = 3;                                          ///< measured again beside the default schedule
 };
 
 /// Seconds of this run by what they went into.
@@ -49,33 +49,33 @@ struct TuneProgress {
   size_t task = 0, tasks = 1;           ///< which of how many
   size_t trials = 0, measured_now = 0;  ///< over all tasks
   std::optional<size_t> trials_wanted;
-  std::optional<double> seconds_left;   ///< of the time budget, or as the rate so far suggests
-  double best_ns = 0, default_ns = 0;   ///< of this layer; 0: none yet
+  std::optional<double> seconds_left;  ///< of the time budget, or as the rate so far suggests
+  double best_ns = 0, default_ns = 0;  ///< of this layer; 0: none yet
   double best_gflops = 0, share_of_peak = 0;
   double candidates_per_s = 0;
-  std::map<Outcome, size_t> failed;     ///< trials, over all tasks
+  std::map<Outcome, size_t> failed;  ///< trials, over all tasks
 };
 
 struct TaskReport {
   Layer layer;
   RecordKey key;
   size_t trials = 0, measured_now = 0;
-  std::map<Outcome, size_t> failed;    ///< trials that exist, by outcome, without ok
-  std::optional<Record> best;          ///< what compile would take
-  std::optional<Record> fallback;      ///< the default schedule, measured beside the best where there were finals
-  std::vector<Record> ties;            ///< finals that differ from the best by no more than noise
-  bool exhausted = false;              ///< the space has no more candidates
+  std::map<Outcome, size_t> failed;  ///< trials that exist, by outcome, without ok
+  std::optional<Record> best;        ///< what compile would take
+  std::optional<Record> fallback;    ///< the default schedule, measured beside the best where there were finals
+  std::vector<Record> ties;          ///< finals that differ from the best by no more than noise
+  bool exhausted = false;            ///< the space has no more candidates
   std::optional<ModelQuality> quality;
-  std::string first_error;             ///< of the first candidate that failed
+  std::string first_error;  ///< of the first candidate that failed
 };
 
 struct TuneReport {
   std::vector<TaskReport> tasks;
   TuneSeconds seconds;
   size_t measured_now = 0;
-  double candidates_per_s = 0;         ///< trials of this run by the clock; 0 without any
+  double candidates_per_s = 0;  ///< trials of this run by the clock; 0 without any
   enum class End { Budget, Exhausted, NoProgress, Stopped } end = End::Budget;
-  std::optional<Error> trouble;        ///< what ended it early; everything measured until then is stored
+  std::optional<Error> trouble;  ///< what ended it early; everything measured until then is stored
 };
 
 struct TuneParts {
@@ -86,6 +86,9 @@ struct TuneParts {
   std::function<void(const TuneProgress&)> on_progress;  ///< may be empty
   std::function<bool()> stopped;                         ///< may be empty
 };
+
+/// InvalidArgument when the device has not as many cores as threads are wanted; `tune` asks the same.
+Status check_threads(const TuneOptions& options, const Target& device);
 
 /// An Error when it could not begin (an unknown strategy, more threads than cores, a store that cannot be read).
 /// Once it has begun, what ends it early is in the report.

@@ -80,7 +80,9 @@ TEST_CASE("candidates that fail are records with their kind, and count as trials
   TestTuning tuning;
   auto digit = [](const std::string& text) { return hash_text(text).bytes[1] % 4; };
   tuning.builder.cannot_build = [=](const std::string& text) { return digit(text) == 0; };
-  tuning.runner.outcome = [=](const std::string& text) { return digit(text) == 1 ? Outcome::WrongResult : Outcome::Ok; };
+  tuning.runner.outcome = [=](const std::string& text) {
+    return digit(text) == 1 ? Outcome::WrongResult : Outcome::Ok;
+  };
   const auto report = tuning.run_until(40);
   REQUIRE(report);
   CHECK(report->tasks[0].trials == 40);
@@ -130,7 +132,9 @@ TEST_CASE("trouble of the farm ends the run, is no candidate's fault, and loses 
 TEST_CASE("finals: the fastest beside the default, interleaved, on inputs that no trial saw") {
   TestTuning tuning;
   const std::string slow = (*make_space(tuning.options.layers[0].task, test_target(), 2))->default_candidate().text();
-  tuning.runner.latency_ns = [=](const std::string& text) { return text == slow ? 5000.0 : 1000.0 + hash_text(text).bytes[0]; };
+  tuning.runner.latency_ns = [=](const std::string& text) {
+    return text == slow ? 5000.0 : 1000.0 + hash_text(text).bytes[0];
+  };
   REQUIRE(tuning.run_until(20));
   const MeasureRequest& finals = tuning.runner.requests.back();
   CHECK(finals.interleave);

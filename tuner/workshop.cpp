@@ -8,10 +8,13 @@
 namespace farm {
 namespace {
 
-constexpr size_t kMeasuredTogether = 8;  ///< in one request: saves round trips, and little is lost when it is interrupted
+constexpr size_t kMeasuredTogether =
+    8;  ///< in one request: saves round trips, and little is lost when it is interrupted
 constexpr std::chrono::milliseconds kLookEvery{50};
 
-Measurement build_failed(const BuildResult& result) { return {.outcome = Outcome::BuildFailed, .detail = result.error}; }
+Measurement build_failed(const BuildResult& result) {
+  return {.outcome = Outcome::BuildFailed, .detail = result.error};
+}
 
 std::unexpected<Error> stop() { return fail(ErrorCode::Interrupted, "stopped"); }
 
@@ -107,7 +110,8 @@ Result<MeasureReply> Workshop::measure(const MeasureRequest& request, const Expe
   seconds_.transfer += shipping;
   seconds_.run += std::max(0.0, seconds - shipping);
   if (reply && reply->measurements.size() != request.artifacts.size())
-    return fail(ErrorCode::Corrupt, "the device measured ", reply->measurements.size(), " of ", request.artifacts.size(), " artifacts");
+    return fail(ErrorCode::Corrupt, "the device measured ", reply->measurements.size(), " of ",
+                request.artifacts.size(), " artifacts");
   return reply;
 }
 

@@ -23,7 +23,8 @@ struct Built {
 /// Builds and measures with what the run was given, and counts where the time goes.
 class Workshop {
  public:
-  Workshop(const TuneOptions& options, const TuneParts& parts) : options_(options), parts_(parts), stored_at_(parts.clock.now()) {}
+  Workshop(const TuneOptions& options, const TuneParts& parts)
+      : options_(options), parts_(parts), stored_at_(parts.clock.now()) {}
 
   /// Records of the batch are stored and learned as soon as their measurements arrive. Where the device does not share
   /// our cores, the later part of a batch is built while the earlier one is measured.

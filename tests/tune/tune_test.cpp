@@ -29,7 +29,8 @@ std::vector<pid_t> processes_in(const std::string& folder) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
     const auto pid = parse_int(entry.path().filename().string());
-    if (pid && std::filesystem::read_symlink(entry.path() / "cwd", ignored) == folder) found.push_back(static_cast<pid_t>(*pid));
+    if (pid && std::filesystem::read_symlink(entry.path() / "cwd", ignored) == folder)
+      found.push_back(static_cast<pid_t>(*pid));
   }
   return found;
 }
@@ -48,7 +49,8 @@ size_t stored_trials(const ProgramFolder& shell) {
   const auto result = shell("tuning_db query --json");
   if (result.code != 0) return 0;
   const auto records = Json::parse(result.out).at("records");
-  return static_cast<size_t>(std::ranges::count_if(records, [](const Json& record) { return record.at("role") == "trial"; }));
+  return static_cast<size_t>(
+      std::ranges::count_if(records, [](const Json& record) { return record.at("role") == "trial"; }));
 }
 
 }  // namespace
@@ -134,7 +136,8 @@ TEST_CASE("Ctrl-C ends tune with what it has, exit code 130, and every record ke
 TEST_CASE("a device that dies is brought back, and costs no candidate") {
   ProgramFolder shell(TUNE_BIN);
   REQUIRE(shell("(" + kTune + " --trials 60 --strategy random --json >json 2>log; echo $? >code) & :").code == 0);
-  for (int tries = 0; stored_trials(shell) < 8 && tries < 1200; ++tries) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  for (int tries = 0; stored_trials(shell) < 8 && tries < 1200; ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
   size_t killed = 0;
   for (const pid_t pid : processes_in(work_folder(shell))) {
     std::ifstream comm("/proc/" + std::to_string(pid) + "/comm");
@@ -153,7 +156,8 @@ TEST_CASE("a device that dies is brought back, and costs no candidate") {
 TEST_CASE("a second tune on one database is told who writes it") {
   ProgramFolder shell(TUNE_BIN);
   REQUIRE(shell("(" + kTune + " --trials 400 --strategy random >out 2>log) & :").code == 0);
-  for (int tries = 0; stored_trials(shell) < 1 && tries < 1200; ++tries) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  for (int tries = 0; stored_trials(shell) < 1 && tries < 1200; ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
   const auto second = shell(kTune + " --trials 3");
   CHECK(second.code == 3);
   CHECK(second.err.find("process ") != std::string::npos);
@@ -174,7 +178,8 @@ TEST_CASE("tasks come from files too, one a line, and a network's document has t
   REQUIRE(json.at("tasks").size() == 2);
   CHECK(json.at("tasks")[0].at("occurrences") == 3);
   double sum = 0;
-  for (const Json& task : json.at("tasks")) sum += task.at("occurrences").get<double>() * task.at("best").at("latency_ns").get<double>();
+  for (const Json& task : json.at("tasks"))
+    sum += task.at("occurrences").get<double>() * task.at("best").at("latency_ns").get<double>();
   CHECK(json.at("network_ns").get<double>() == Approx(sum));
 }
 
@@ -182,7 +187,8 @@ TEST_CASE("tune --list names operators, networks and layers") {
   ProgramFolder shell(TUNE_BIN);
   const auto text = shell("tune --list");
   CHECK(text.code == 0);
-  for (const char* name : {"conv2d", "batch_matmul", "resnet18", "bert-base"}) CHECK(text.out.find(name) != std::string::npos);
+  for (const char* name : {"conv2d", "batch_matmul", "resnet18", "bert-base"})
+    CHECK(text.out.find(name) != std::string::npos);
   const Json json = document(shell("tune --list --json"));
   CHECK(json.at("operators").size() >= 4);
   CHECK(json.at("networks").size() >= 4);
