@@ -4,12 +4,12 @@
 #include <array>
 #include <cmath>
 
+#include "cost_model/machine_view.h"
+
 namespace farm {
 namespace {
 
-constexpr size_t kBuffers = 5;
 constexpr size_t kIntensitySamples = 10;
-constexpr size_t kCacheLevels = 3;
 
 // One function writes both the names and the values, so that they cannot get out of step.
 class ColumnSink {
@@ -33,107 +33,6 @@ class ColumnSink {
   std::vector<std::string>* names_;
   std::string prefix_;
 };
-
-double ratio_of(double a, double b) { return b > 0 ? a / b : 0; }
-
-// How the nest is laid over vectors, unrolled code and threads.
-struct Annotations {
-  int vector_loop = -1;  ///< innermost vectorised loop
-  double vector_extent = 1;
-  double vectors = 1;          ///< registers that one run over the vector loop fills
-  double unrolled = 1;         ///< product of unrolled extents
-  int parallel_loop = -1;      ///< innermost parallel one
-  double parallel_extent = 1;  ///< product
-  size_t tile = 0;             ///< first loop of the straight-line body: all from here on are unrolled or vectors
-};
-
-Annotations annotate(const StoreFacts& facts, const Target& target) {
-  Annotations a;
-  a.tile = facts.loops.size();
-  bool straight = true;
-  for (size_t i = facts.loops.size(); i-- > 0;) {
-    const LoopSite& loop = facts.loops[i];
-    const double extent = static_cast<double>(loop.extent);
-    const bool vector = loop.kind == LoopKind::Vectorized, unrolled = loop.kind == LoopKind::Unrolled;
-    if (vector && a.vector_loop < 0) a.vector_loop = static_cast<int>(i), a.vector_extent = extent;
-    if (unrolled) a.unrolled *= extent;
-    if (loop.kind == LoopKind::Parallel) {
-      if (a.parallel_loop < 0) a.parallel_loop = static_cast<int>(i);
-      a.parallel_extent *= extent;
-    }
-    straight = straight && (vector || unrolled || loop.extent == 1);
-    if (straight) a.tile = i;
-  }
-  if (a.vector_loop >= 0) a.vectors = std::ceil(a.vector_extent / target.float_lanes());
-  return a;
-}
-
-// The straight-line body: what one pass through it computes, loads and keeps in registers.
-struct Tile {
-  double steps = 1;  ///< scalar iterations
-  double fmas = 0;   ///< vector instructions
-  double loads = 0, broadcasts = 0, gathers = 0;
-  double accumulators = 0;  ///< vector registers of Register buffers
-};
-
-double vectors_of(double elements, const Target& target) { return std::ceil(elements / target.float_lanes()); }
-
-void count_loads(const Annotations& a, const BufferUse& use, const Target& target, Tile& tile) {
-  if (!use.reads) return;
-  for (const auto& terms : use.accesses) {
-    const double elements = footprint(*use.buffer, terms, static_cast<int>(a.tile)).elements;
-    const int64_t stride = a.vector_loop < 0 ? 0 : stride_of(terms, a.vector_loop);
-    if (stride == 0)
-      tile.broadcasts += elements;
-    else if (std::abs(stride) == 1)
-      tile.loads += std::max(vectors_of(elements, target), a.vectors);
-    else
-      tile.gathers += elements;
-  }
-}
-
-Tile look_at_tile(const StoreFacts& facts, const Annotations& a, const Target& target) {
-  Tile tile;
-  tile.steps = facts.trip_count(a.tile, facts.loops.size());
-  tile.fmas = std::max(facts.ops.fma, facts.ops.add) * tile.steps / a.vector_extent * a.vectors;
-  for (const BufferUse& use : facts.buffers) {
-    if (use.in_memory())
-      count_loads(a, use, target, tile);
-    else
-      tile.accumulators += vectors_of(static_cast<double>(element_count(use.buffer->shape)), target);
-  }
-  return tile;
-}
-
-// One cache level: from which depth on a nest stays inside it, and what then crosses its edge.
-struct CacheView {
-  size_t fits_from = 0;                    ///< loops from here on fit
-  double share = 0;                        ///< of the capacity that they fill
-  std::array<double, kBuffers> traffic{};  ///< bytes a thread, by buffer
-  double total = 0;
-};
-
-double traffic_of(const StoreFacts& facts, const BufferUse& use, size_t fits_from) {
-  if (fits_from == 0) return use.bytes(0);
-  const int repeated = static_cast<int>(fits_from) - 1;
-  const bool stays = std::ranges::none_of(use.accesses, [&](const auto& terms) { return moves_with(terms, repeated); });
-  // What does not move with the first loop that no longer fits is still there when it comes round.
-  return use.bytes(fits_from) * facts.trip_count(0, stays ? fits_from - 1 : fits_from);
-}
-
-CacheView look_at_cache(const StoreFacts& facts, double capacity, double threads_used) {
-  CacheView view;
-  view.fits_from = facts.loops.size();
-  while (view.fits_from > 0 && facts.memory_bytes(view.fits_from - 1) <= capacity) --view.fits_from;
-  view.share = ratio_of(facts.memory_bytes(view.fits_from), capacity);
-  for (size_t i = 0; i < facts.buffers.size(); ++i) {
-    if (!facts.buffers[i].in_memory()) continue;
-    const double traffic = traffic_of(facts, facts.buffers[i], view.fits_from) / threads_used;
-    if (i < kBuffers) view.traffic[i] = traffic;
-    view.total += traffic;
-  }
-  return view;
-}
 
 void write_work(ColumnSink& sink, const StoreFacts& facts) {
   const double n = facts.iterations();
@@ -282,8 +181,8 @@ void write_buffer(ColumnSink& sink, const StoreFacts& facts, const BufferUse* us
   sink.size("vector_stride", static_cast<double>(vector_stride));
   sink.flag("vector_contiguous", vector_stride == 1);
   sink.flag("vector_broadcast", there && a.vector_loop >= 0 && vector_stride == 0);
-  sink.size("l1_traffic", slot < kBuffers ? caches[0].traffic[slot] : 0);
-  sink.size("l2_traffic", slot < kBuffers ? caches[1].traffic[slot] : 0);
+  sink.size("l1_traffic", slot < kFeatureBuffers ? caches[0].traffic[slot] : 0);
+  sink.size("l2_traffic", slot < kFeatureBuffers ? caches[1].traffic[slot] : 0);
   sink.clear_prefix();
 }
 
@@ -303,7 +202,7 @@ void write_row(ColumnSink& sink, const StoreFacts& facts, const Target& target, 
   write_bounds(sink, facts, annotations, tile, caches, threads);
   write_intensity(sink, facts);
   write_output(sink, facts);
-  for (size_t slot = 0; slot < kBuffers; ++slot)
+  for (size_t slot = 0; slot < kFeatureBuffers; ++slot)
     write_buffer(sink, facts, slot < facts.buffers.size() ? &facts.buffers[slot] : nullptr, annotations, slot, caches);
 }
 

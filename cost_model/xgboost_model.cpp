@@ -21,7 +21,7 @@ constexpr std::string_view kMagic = "tunefarm cost model";
 constexpr std::pair<const char*, const char*> kParameters[] = {
     {"objective", "reg:squarederror"},
     {"tree_method", "hist"},
-    {"max_bin", "32"},
+    {"max_bin", "16"},
     {"max_depth", "5"},
     {"eta", "0.2"},
     {"min_child_weight", "1"},
