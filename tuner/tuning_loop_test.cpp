@@ -172,7 +172,7 @@ TEST_CASE("a budget of time counts what is stored, so that a finished run stays 
   CHECK(tuning.run()->measured_now > 50);
 }
 
-TEST_CASE("a run without a budget ends when nothing improves; one with a budget does not") {
+TEST_CASE("a run without a budget ends when nothing improves, and one with a budget does not") {
   TestTuning tuning;
   tuning.runner.latency_ns = [](const std::string&) { return 1000.0; };
   tuning.options.budget = {.time = std::chrono::minutes(10), .stop_without_progress = true};

@@ -55,7 +55,7 @@ size_t stored_trials(const ProgramFolder& shell) {
 
 }  // namespace
 
-TEST_CASE("tune finds, stores and says what it found; the same command again measures nothing") {
+TEST_CASE("tune finds, stores and says what it found, and the same command again measures nothing") {
   ProgramFolder shell(TUNE_BIN);
   const Json first = document(shell(kTune + " --trials 6 --json"));
   CHECK(first.at("trials") == 6);
@@ -88,7 +88,7 @@ TEST_CASE("tune finds, stores and says what it found; the same command again mea
   CHECK(shell.files() == 1);  // tuning.db alone
 }
 
-TEST_CASE("tune that is killed loses no record and leaves nothing running; the same command goes on") {
+TEST_CASE("tune that is killed loses no record and leaves nothing running, and the same command goes on") {
   ProgramFolder shell(TUNE_BIN);
   const std::string command = kTune + " --trials 400 --strategy random";
   REQUIRE(shell(command + " & echo $! > pid").code == 0);
