@@ -146,6 +146,7 @@ Status run(const TuneFlags& flags, const TuneRequest& request) {
   if (farm) {
     options.tracker = farm->tracker();
     options.revive = [&farm] { return farm->revive(); };
+    options.on_waiting = {};  // the device is ours, and about to register
   } else {
     FARM_TRY(options.tracker, tracker_address(flags.tracker));
   }

@@ -101,6 +101,8 @@ class DeviceClient {
   /// `while_waiting` is called about ten times a second (renew the lease there); false cancels.
   /// Unavailable: the lease has ended or the device is gone; NotFound: a blob was dropped there, put it again.
   virtual Result<MeasureReply> measure(const MeasureRequest& request, const std::function<bool()>& while_waiting) = 0;
+  /// Seconds that measure() spent so far on handing requests to the network; a slow link shows here.
+  virtual double sending_seconds() const { return 0; }
 };
 
 }  // namespace farm

@@ -47,11 +47,15 @@ class Client final : public DeviceClient {
     return {};
   }
 
+  double sending_seconds() const override { return sending_seconds_; }
+
   Result<MeasureReply> measure(const MeasureRequest& request, const std::function<bool()>& while_waiting) override {
     FARM_CHECK(check_size(request));
     MeasureMessage message{next_request_++, request};
     auto frame = to_frame(message);
+    auto begin = std::chrono::steady_clock::now();
     FARM_CHECK(socket_.send(frame, from_now(transfer_time(frame.size()))));
+    sending_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     Deadline give_up = from_now(longest_run(request) + transfer_time(frame.size()));
     bool cancelled = false;
     while (std::chrono::steady_clock::now() < give_up) {
@@ -125,6 +129,7 @@ class Client final : public DeviceClient {
   SessionOpenedMessage opened_;
   Socket socket_;
   uint32_t next_request_ = 1;
+  double sending_seconds_ = 0;
   std::unordered_set<Hash> shipped_;
 };
 

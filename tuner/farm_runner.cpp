@@ -71,6 +71,7 @@ Status FarmRunner::adopt(const DeviceClient& device) {
 }
 
 void FarmRunner::let_go(const std::string& complaint) {
+  transfer_seconds_ = transfer_seconds();
   device_.reset();
   if (tracker_ && lease_.token.epoch != 0) {
     if (complaint.empty())

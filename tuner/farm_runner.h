@@ -36,7 +36,7 @@ class FarmRunner final : public Runner {
   bool shares_cores() const override { return shares_cores_; }
   Result<MeasureReply> measure(MeasureRequest request, const ExpectedOutput& expected) override;
   void keep() override;
-  double transfer_seconds() const override { return transfer_seconds_; }
+  double transfer_seconds() const override { return transfer_seconds_ + (device_ ? device_->sending_seconds() : 0); }
 
  private:
   FarmRunner(FarmRunnerOptions options, const Clock& clock) : options_(std::move(options)), clock_(clock) {}

@@ -15,7 +15,7 @@
 namespace farm {
 namespace {
 
-constexpr size_t kTurnHere = 8, kTurnElsewhere = 16;  // elsewhere the second half is built while the first is measured
+constexpr size_t kTurn = 16;  // two requests; elsewhere than here the second is built while the first is measured
 constexpr std::chrono::milliseconds kKeepEvery{100};
 
 struct Turn {
@@ -130,8 +130,7 @@ class Loop {
       return std::nullopt;
     }
     current_ = choice->task;
-    const size_t most = parts_.runner.shares_cores() ? kTurnHere : kTurnElsewhere;
-    return Turn{*tasks_[current_], std::min({affordable, choice->trials, most})};
+    return Turn{*tasks_[current_], std::min({affordable, choice->trials, kTurn})};
   }
 
   Result<const ExpectedOutput*> expected_for_search(const TaskTuning& task) {
