@@ -1,6 +1,8 @@
 #include "apps/tune_view.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -57,6 +59,14 @@ std::string what_now(const TuneProgress& p) {
   return p.trials_wanted ? fmt::format("{}/{} trials", p.trials, *p.trials_wanted) : fmt::format("{} trials", p.trials);
 }
 
+// A line that wraps could not be redrawn.
+void redraw(const std::string& line) {
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  std::fprintf(stderr, "\r\033[K%s", line.substr(0, known ? size.ws_col - 1u : line.size()).c_str());
+  std::fflush(stderr);
+}
+
 }  // namespace
 
 std::string progress_line(const TuneProgress& p, bool bar) {
@@ -74,8 +84,7 @@ std::string progress_line(const TuneProgress& p, bool bar) {
 
 void TuneView::show(const TuneProgress& p) {
   if (terminal_) {
-    std::fprintf(stderr, "\r\033[K%s", progress_line(p, true).c_str());
-    std::fflush(stderr);
+    redraw(progress_line(p, true));
     drawn_ = true;
     return;
   }
@@ -97,8 +106,7 @@ void TuneView::note(const std::string& text) {
 
 void TuneView::passing(const std::string& text) {
   if (terminal_) {
-    std::fprintf(stderr, "\r\033[K%s", text.c_str());
-    std::fflush(stderr);
+    redraw(text);
     drawn_ = true;
   } else if (text != passed_) {
     std::fprintf(stderr, "%s\n", text.c_str());
