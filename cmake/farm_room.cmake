@@ -1,10 +1,12 @@
-# farm_room(NAME DEPS room... [LINKS target...] [TEST_LINKS target...])
+# farm_room(NAME DEPS room... [LINKS target...] [TEST_LINKS target...] [UNITY files])
 #
 # A room is one static library `farm_NAME` made of NAME/*.cpp and its sub-rooms NAME/*/*.cpp; what ends in _test.cpp
 # becomes the program `test_NAME`, one CTest entry a test case ([slow] ones carry the label slow). A DEP that is not
-# defined yet is refused, so the order of add_subdirectory in the top-level file is the layering.
+# defined yet is refused, so the order of add_subdirectory in the top-level file is the layering. UNITY compiles that many
+# files as one: headers cost most of the time of a small file, so a cold build takes a third (FARM_UNITY=OFF: each alone).
+option(FARM_UNITY "Compile several files of a room as one where the room says so" ON)
 function(farm_room name)
-  cmake_parse_arguments(ROOM "" "" "DEPS;LINKS;TEST_LINKS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "DEPS;LINKS;TEST_LINKS;UNITY" ${ARGN})
   foreach(dep ${ROOM_DEPS})
     if(NOT TARGET farm_${dep})
       message(FATAL_ERROR "room ${name} names ${dep}, which is not defined before it")
@@ -17,13 +19,11 @@ function(farm_room name)
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
 
   list(TRANSFORM ROOM_DEPS PREPEND farm_ OUTPUT_VARIABLE dep_targets)
-  if(sources)
-    add_library(farm_${name} STATIC ${sources})
-    target_include_directories(farm_${name} PUBLIC ${PROJECT_SOURCE_DIR})
-    target_link_libraries(farm_${name} PUBLIC ${dep_targets} PRIVATE ${ROOM_LINKS})
-  else()
-    add_library(farm_${name} INTERFACE)  # a door whose first feature is still to come
-    target_link_libraries(farm_${name} INTERFACE ${dep_targets})
+  add_library(farm_${name} STATIC ${sources})
+  target_include_directories(farm_${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(farm_${name} PUBLIC ${dep_targets} PRIVATE ${ROOM_LINKS})
+  if(ROOM_UNITY AND FARM_UNITY)
+    set_target_properties(farm_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${ROOM_UNITY})
   endif()
 
   if(tests)

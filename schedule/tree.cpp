@@ -127,6 +127,18 @@ void fill_regions(Block& block) {
   });
 }
 
+Stmt without_conditions(const Stmt& stmt, const std::vector<Expr>& certain) {
+  return rewrite_stmt(stmt, [&](const Stmt& s) -> Stmt {
+    const auto* node = s->as<If>();
+    if (!node) return nullptr;
+    std::vector<Expr> open;
+    for (const auto& condition : conjuncts(node->condition))
+      if (std::none_of(certain.begin(), certain.end(), [&](const Expr& one) { return same_expr(one, condition); }))
+        open.push_back(condition);
+    return open.empty() ? node->then : make_stmt(If{conjunction(open), node->then, node->otherwise, node->droppable});
+  });
+}
+
 VarMap bindings_of(const Block& block) {
   VarMap map;
   for (const auto& iter : block.iters) map[iter.var] = iter.binding;

@@ -31,6 +31,9 @@ const Store& store_of(const Block& block);
 /// Reads and writes as point regions of the block's body, for printing and for whoever wants to know.
 void fill_regions(Block& block);
 
+/// The tree without those conjuncts of its Ifs that are known to hold.
+Stmt without_conditions(const Stmt& stmt, const std::vector<Expr>& certain);
+
 VarMap bindings_of(const Block& block);
 
 }  // namespace farm

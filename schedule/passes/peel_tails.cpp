@@ -54,17 +54,6 @@ void collect(const Stmt& stmt, const For& loop, const VarBounds& outer, VarBound
   }
 }
 
-Stmt without(const Stmt& stmt, const std::vector<Expr>& certain) {
-  return rewrite_stmt(stmt, [&](const Stmt& s) -> Stmt {
-    const auto* node = s->as<If>();
-    if (!node) return nullptr;
-    std::vector<Expr> open;
-    for (const auto& condition : conjuncts(node->condition))
-      if (std::none_of(certain.begin(), certain.end(), [&](const Expr& one) { return same_expr(one, condition); })) open.push_back(condition);
-    return open.empty() ? node->then : make_stmt(If{conjunction(open), node->then, node->otherwise, node->droppable});
-  });
-}
-
 Stmt at(const Stmt& body, const Var& var, int64_t value) {
   return rewrite_exprs(body, [&](const Expr& e) -> Expr {
     return e->kind == ExprKind::Var && e->var == var ? int_imm(value) : nullptr;
@@ -97,7 +86,7 @@ Stmt peel(const Stmt& stmt, VarBounds outer) {
   int64_t last = loop_range(loop).hi;
   Stmt tail = at(loop.body, loop.var, last);
   loop.extent = int_imm(last);
-  loop.body = without(loop.body, conditions);
+  loop.body = without_conditions(loop.body, conditions);
   return make_seq({make_stmt(std::move(loop)), tail});
 }
 

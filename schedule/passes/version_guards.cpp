@@ -40,28 +40,13 @@ void collect(const Stmt& stmt, const VarBounds& outer, VarBounds inner, Guards& 
   }
 }
 
-Stmt without(const Stmt& stmt, const std::vector<Expr>& certain) {
-  return rewrite_stmt(stmt, [&](const Stmt& s) -> Stmt {
-    const auto* node = s->as<If>();
-    if (!node) return nullptr;
-    std::vector<Expr> open;
-    for (const auto& condition : conjuncts(node->condition)) {
-      bool known = false;
-      for (const auto& one : certain) known |= same_expr(one, condition);
-      if (!known) open.push_back(condition);
-    }
-    if (open.empty()) return node->then;
-    return make_stmt(If{conjunction(open), node->then, node->otherwise, node->droppable});
-  });
-}
-
 Stmt version(const Stmt& stmt, VarBounds bounds) {
   if (expands(stmt)) {
     Guards guards;
     collect(stmt, bounds, {}, guards);
     if (guards.conditions.empty()) return stmt;
     Expr all = simplify(conjunction(guards.decided), bounds);
-    return make_stmt(If{all, without(stmt, guards.conditions), stmt, false});
+    return make_stmt(If{all, without_conditions(stmt, guards.conditions), stmt, false});
   }
   if (const auto* node = stmt->as<For>()) {
     bounds[node->var] = loop_range(*node);

@@ -38,7 +38,7 @@ Result<std::shared_ptr<const Compute>> as_one_row(const TemplateInput& input) {
   return std::make_shared<const Compute>(std::move(compute));
 }
 
-Result<Conv> describe(const TemplateInput& input) {
+Result<Conv> describe_conv(const TemplateInput& input) {
   Conv conv;
   conv.compute = input.compute;
   auto stride = window_attribute(input.task, "stride", 1);
@@ -220,19 +220,14 @@ Variant pixels(const Conv& conv) {
   return variant;
 }
 
-const std::vector<int64_t>& options(const Variant& variant, const std::string& name) {
-  auto found = std::find_if(variant.decisions.begin(), variant.decisions.end(), [&](const Decision& d) { return d.name == name; });
-  return found->options;
-}
-
 // Channels as vectors: it works for every shape. The tile from the registers, the chunks from the threads.
 Candidate default_candidate(const Conv& conv, const Variant& variant) {
-  RegisterTile tile = best_tile(options(variant, "x_tile"), options(variant, "k_vectors"), conv.x, conv.k, conv.target);
+  RegisterTile tile = best_tile(options_of(variant, "x_tile"), options_of(variant, "k_vectors"), conv.x, conv.k, conv.target);
   int64_t panels = (conv.k + tile.vectors * conv.target.float_lanes() - 1) / (tile.vectors * conv.target.float_lanes());
-  const auto& k_chunks = options(variant, "k_chunk");
+  const auto& k_chunks = options_of(variant, "k_chunk");
   int64_t k_chunk = *std::find_if(k_chunks.rbegin(), k_chunks.rend(), [&](int64_t k) { return k <= std::max<int64_t>(1, panels / 2) || k == 1; });
   int64_t other = conv.n * ((panels + k_chunk - 1) / k_chunk);
-  int64_t y_chunk = balanced_block(options(variant, "y_chunk"), conv.y, other, conv.threads);
+  int64_t y_chunk = balanced_block(options_of(variant, "y_chunk"), conv.y, other, conv.threads);
   return make_candidate(variant, {{"x_tile", tile.rows}, {"y_tile", 1}, {"k_vectors", tile.vectors}, {"k_chunk", k_chunk},
                                   {"y_chunk", y_chunk}, {"order", 0}, {"stage", conv.padded ? kChunk : kNone},
                                   {"layout", 0}, {"unroll", conv.s > 1 ? 1 : 0}});
@@ -241,7 +236,7 @@ Candidate default_candidate(const Conv& conv, const Variant& variant) {
 }  // namespace
 
 Result<Template> conv2d_template(const TemplateInput& input) {
-  FARM_TRY(Conv conv, describe(input));
+  FARM_TRY(Conv conv, describe_conv(input));
   Template made;
   made.variants = {channels(conv), pixels(conv)};
   made.fallback = default_candidate(conv, made.variants[0]);

@@ -17,7 +17,7 @@ struct Depthwise {
   int threads;
 };
 
-Depthwise describe(const TemplateInput& input) {
+Depthwise describe_depthwise(const TemplateInput& input) {
   const Stage& out = input.compute->stages.back();
   bool padded = input.compute->stages.size() > 1;
   return {input.compute,
@@ -86,15 +86,10 @@ Variant rows(const Depthwise& d) {
   return variant;
 }
 
-const std::vector<int64_t>& options(const Variant& variant, const std::string& name) {
-  auto found = std::find_if(variant.decisions.begin(), variant.decisions.end(), [&](const Decision& o) { return o.name == name; });
-  return found->options;
-}
-
 Candidate default_candidate(const Depthwise& d, const Variant& variant) {
   auto at_most = [&](const std::string& name, int64_t limit) {
     int64_t best = 1;
-    for (int64_t o : options(variant, name)) if (o <= limit) best = o;
+    for (int64_t o : options_of(variant, name)) if (o <= limit) best = o;
     return best;
   };
   int64_t y_tile = at_most("y_tile", 2), x_vectors = at_most("x_vectors", 4);
@@ -107,7 +102,7 @@ Candidate default_candidate(const Depthwise& d, const Variant& variant) {
 }  // namespace
 
 Result<Template> depthwise_conv2d_template(const TemplateInput& input) {
-  Depthwise d = describe(input);
+  Depthwise d = describe_depthwise(input);
   Template made;
   made.variants = {rows(d)};
   made.fallback = default_candidate(d, made.variants[0]);

@@ -18,7 +18,7 @@ struct Product {
   int first_dim() const { return batched ? 1 : 0; }
 };
 
-Product describe(const TemplateInput& input) {
+Product describe_product(const TemplateInput& input) {
   Product p;
   p.compute = input.compute;
   p.batched = input.task.op == "batch_matmul";
@@ -142,14 +142,9 @@ Variant tiles(const Product& p) {
   return variant;
 }
 
-const std::vector<int64_t>& options(const Variant& variant, const std::string& name) {
-  auto found = std::find_if(variant.decisions.begin(), variant.decisions.end(), [&](const Decision& d) { return d.name == name; });
-  return found->options;
-}
-
 // A block of rows of A that stays in half of the second-level cache, panels of B streamed past it.
 Candidate default_candidate(const Product& p, const Variant& variant) {
-  RegisterTile tile = best_tile(options(variant, "m_tile"), options(variant, "n_vectors"), p.m, p.n, p.target);
+  RegisterTile tile = best_tile(options_of(variant, "m_tile"), options_of(variant, "n_vectors"), p.m, p.n, p.target);
   int64_t panels = (p.n + tile.vectors * p.target.float_lanes() - 1) / (tile.vectors * p.target.float_lanes());
   int64_t tiles_m = (p.m + tile.rows - 1) / tile.rows;
   int64_t fitting = std::max<int64_t>(1, p.target.l2_bytes / 2 / (4 * p.k * tile.rows));
@@ -158,18 +153,18 @@ Candidate default_candidate(const Product& p, const Variant& variant) {
     for (int64_t o : all) if (o <= limit) best = o;
     return best;
   };
-  int64_t m_chunk = at_most(options(variant, "m_chunk"), std::min(fitting, tiles_m));
+  int64_t m_chunk = at_most(options_of(variant, "m_chunk"), std::min(fitting, tiles_m));
   int64_t chunks_m = p.batch * ((tiles_m + m_chunk - 1) / m_chunk);
-  int64_t n_chunk = balanced_block(options(variant, "n_chunk"), panels, chunks_m, p.threads);
+  int64_t n_chunk = balanced_block(options_of(variant, "n_chunk"), panels, chunks_m, p.threads);
   return make_candidate(variant, {{"m_tile", tile.rows}, {"n_vectors", tile.vectors}, {"m_chunk", m_chunk}, {"n_chunk", n_chunk},
-                                  {"order", 0}, {"pack_a", p.m > tile.rows ? 1 : 0}, {"k_unroll", at_most(options(variant, "k_unroll"), 4)},
+                                  {"order", 0}, {"pack_a", p.m > tile.rows ? 1 : 0}, {"k_unroll", at_most(options_of(variant, "k_unroll"), 4)},
                                   {"pack_b", kPanels}});
 }
 
 }  // namespace
 
 Result<Template> matmul_template(const TemplateInput& input) {
-  Product product = describe(input);
+  Product product = describe_product(input);
   Template made;
   made.variants = {tiles(product)};
   made.fallback = default_candidate(product, made.variants[0]);

@@ -74,6 +74,12 @@ int64_t balanced_block(const std::vector<int64_t>& options, int64_t extent, int6
   return best;
 }
 
+const std::vector<int64_t>& options_of(const Variant& variant, const std::string& name) {
+  auto found = std::find_if(variant.decisions.begin(), variant.decisions.end(), [&](const Decision& d) { return d.name == name; });
+  FARM_ASSERT(found != variant.decisions.end(), variant.name, " has no decision ", name);
+  return found->options;
+}
+
 Candidate make_candidate(const Variant& variant, const std::vector<std::pair<std::string, int64_t>>& choices) {
   Candidate candidate{variant.name, {}};
   for (const auto& decision : variant.decisions) {

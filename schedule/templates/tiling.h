@@ -38,6 +38,9 @@ RegisterTile best_tile(const std::vector<int64_t>& rows, const std::vector<int64
 /// best; the smallest option otherwise.
 int64_t balanced_block(const std::vector<int64_t>& options, int64_t extent, int64_t other, int threads);
 
+/// The options of a decision that the variant has.
+const std::vector<int64_t>& options_of(const Variant& variant, const std::string& name);
+
 /// Candidate of a variant from named choices; every decision must be given.
 Candidate make_candidate(const Variant& variant, const std::vector<std::pair<std::string, int64_t>>& choices);
 
