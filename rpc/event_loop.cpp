@@ -270,7 +270,7 @@ class AsioLoop final : public EventLoop {
     }
   }
 
-  void queue_frame(const ConnectionPtr& connection, std::vector<std::byte> frame) {
+  void queue_frame(ConnectionPtr connection, std::vector<std::byte> frame) {
     if (connection->ended) return;
     size_t written = 0;
     if (connection->queue.empty()) {  // the common case: one system call, no coroutine
@@ -316,7 +316,7 @@ class AsioLoop final : public EventLoop {
     close_after_writing(connection, error.message);
   }
 
-  void close_after_writing(const ConnectionPtr& connection, const std::string& why) {
+  void close_after_writing(ConnectionPtr connection, const std::string& why) {
     if (connection->closing || connection->ended) return;
     connection->closing = true;
     connection->why_closing = why;
@@ -324,7 +324,8 @@ class AsioLoop final : public EventLoop {
     if (!connection->writing) end(connection, Error{ErrorCode::Unavailable, why});
   }
 
-  void end(const ConnectionPtr& connection, const Error& why) {
+  // By value: the caller's may be the one in the table.
+  void end(ConnectionPtr connection, const Error& why) {
     if (connection->ended) return;
     connection->ended = true;
     error_code ec;
