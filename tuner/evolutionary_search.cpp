@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tuner/breeding_pool.h"
 #include "tuner/moves.h"
 
 namespace farm {
@@ -14,65 +15,7 @@ constexpr size_t kParentsKnown = 24;  // fastest records that breed
 constexpr size_t kClimbFrom = 3;      // fastest records whose every neighbour is looked at
 constexpr double kCross = 0.2, kFreshBlood = 0.1;
 constexpr double kRandomShare = 0.12;  // measured whatever the model says of them: it must keep learning elsewhere
-constexpr size_t kApart = 2;           // decisions in which two proposals of a batch should differ
-
-struct Scored {
-  Candidate candidate;
-  std::string text;
-  double score;
-  bool by_nest = false;  ///< the nest had its say in the score
-};
-
-// Everything that was bred in this batch, each candidate once, the best predicted first.
-class Pool {
- public:
-  Pool(const ScheduleSpace& space, Guide& guide) : space_(space), guide_(guide) {}
-
-  void add(const std::vector<Candidate>& candidates) {
-    std::vector<Candidate> fresh;
-    for (const Candidate& candidate : candidates)
-      if (texts_.insert(candidate.text()).second) fresh.push_back(candidate);
-    const std::vector<double> scores = guide_.screen(space_, fresh);
-    for (size_t i = 0; i < fresh.size(); ++i) members_.push_back({fresh[i], fresh[i].text(), scores[i]});
-    sort_best_first();
-  }
-
-  /// Looks at the nests of the first `count` that nobody measured and whose nest was not looked at yet.
-  void look_closer(const Novelty& novelty, size_t count) {
-    std::vector<Scored*> looked_at;
-    std::vector<Candidate> candidates;
-    for (Scored& member : members_) {
-      if (candidates.size() >= count) break;
-      if (member.by_nest || !novelty.unseen(member.candidate)) continue;
-      looked_at.push_back(&member);
-      candidates.push_back(member.candidate);
-    }
-    const std::vector<double> scores = guide_.score(space_, candidates);
-    for (size_t i = 0; i < scores.size(); ++i) looked_at[i]->score = scores[i], looked_at[i]->by_nest = true;
-    sort_best_first();
-  }
-
-  const std::vector<Scored>& best_first() const { return members_; }
-
-  /// By rank, the first ones most often: an eighth of a population is where the chance has fallen to 1/e.
-  const Candidate& parent(Rng& rng) const {
-    const double rank = -std::log(1 - rng.uniform()) * kPopulation / 8;
-    return members_[std::min(static_cast<size_t>(rank), members_.size() - 1)].candidate;
-  }
-
- private:
-  void sort_best_first() {
-    // Equal scores in the order of their texts: a library's sort must not decide.
-    std::ranges::sort(members_, [](const Scored& a, const Scored& b) {
-      return a.score != b.score ? a.score > b.score : a.text < b.text;
-    });
-  }
-
-  const ScheduleSpace& space_;
-  Guide& guide_;
-  std::unordered_set<std::string> texts_;
-  std::vector<Scored> members_;
-};
+constexpr size_t kFamilies = 8;        // that a batch looks at, at least
 
 std::vector<Candidate> fastest(const SearchState& state, size_t count) {
   std::vector<const Known*> order;
@@ -94,33 +37,32 @@ std::vector<Candidate> first_generation(const SearchState& state, Rng& rng) {
   return generation;
 }
 
-std::optional<Candidate> child(const SearchState& state, const Pool& pool, Rng& rng) {
+std::optional<Candidate> child(const SearchState& state, const BreedingPool& pool, Rng& rng) {
   if (rng.chance(kFreshBlood)) return state.space.sample(rng);
-  const Candidate& parent = pool.parent(rng);
-  if (rng.chance(kCross)) return cross(state.space, parent, pool.parent(rng), rng);
+  const Candidate& parent = pool.parent(rng, kPopulation / 8.0);
+  if (rng.chance(kCross)) return cross(state.space, parent, pool.parent(rng, kPopulation / 8.0), rng);
   return mutate(state.space, parent, rng);
 }
 
-void breed(const SearchState& state, Pool& pool, Rng& rng) {
+void breed(const SearchState& state, BreedingPool& pool, Rng& rng) {
   std::vector<Candidate> children;
   for (size_t i = 0; i < kPopulation; ++i)
     if (auto born = child(state, pool, rng)) children.push_back(std::move(*born));
   pool.add(children);
 }
 
-bool apart(const Candidate& candidate, const std::vector<Candidate>& chosen, size_t least) {
-  return std::ranges::all_of(chosen, [&](const Candidate& other) { return distance(candidate, other) >= least; });
-}
-
-// The best predicted ones, first such that differ from each other, then any. Only where equal programs leave too few
-// is one taken whose nest nobody looked at.
-void choose_best(const Pool& pool, Novelty& novelty, size_t count, std::vector<Candidate>& chosen) {
-  for (const auto& [least, any] : {std::pair{kApart, false}, {size_t{1}, false}, {size_t{1}, true}})
-    for (const Scored& member : pool.best_first()) {
+// The best predicted ones, so many of each family at first. Only where equal programs leave too few is one taken whose
+// nest nobody looked at.
+void choose_best(const BreedingPool& pool, Novelty& novelty, size_t count, size_t each_family,
+                 std::vector<Candidate>& chosen) {
+  std::unordered_map<std::string, size_t> taken;
+  for (const auto& [most, any] : {std::pair{each_family, false}, {count, false}, {count, true}})
+    for (const BreedingPool::Member& member : pool.best_first()) {
       if (chosen.size() >= count) return;
-      if (!member.by_nest && !any) continue;
-      if (novelty.unseen(member.candidate) && apart(member.candidate, chosen, least) && novelty.take(member.candidate))
-        chosen.push_back(member.candidate);
+      if ((!member.by_nest && !any) || taken[member.family] >= most) continue;
+      if (!novelty.unseen(member.candidate) || !novelty.take(member.candidate)) continue;
+      ++taken[member.family];
+      chosen.push_back(member.candidate);
     }
 }
 
@@ -156,15 +98,15 @@ std::vector<Candidate> EvolutionarySearch::propose(const SearchState& state, siz
   guide_.learn(state);
   if (!guide_.ready()) return explore(state, rng, novelty, count);
 
-  Pool pool(state.space, guide_);
-  pool.add(first_generation(state, rng));
+  const size_t each_family = std::max<size_t>(1, count / kFamilies);
+  BreedingPool pool(state.space, guide_, first_generation(state, rng));
   for (int generation = 0; generation < kGenerations; ++generation) {
     breed(state, pool, rng);
-    pool.look_closer(novelty, count);
+    pool.look_closer(novelty, count, each_family);
   }
 
   std::vector<Candidate> chosen;
-  choose_best(pool, novelty, count - random_share(count, rng), chosen);
+  choose_best(pool, novelty, count - random_share(count, rng), each_family, chosen);
   fill_by_chance(state, rng, novelty, count, chosen);
   return chosen;
 }

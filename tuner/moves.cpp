@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 
 namespace farm {
 namespace {
@@ -97,13 +96,6 @@ std::vector<Candidate> neighbours(const ScheduleSpace& space, const Candidate& c
     }
   }
   return found;
-}
-
-size_t distance(const Candidate& one, const Candidate& other) {
-  if (one.variant != other.variant) return std::numeric_limits<size_t>::max();
-  size_t differing = 0;
-  for (size_t i = 0; i < one.choices.size(); ++i) differing += one.choices[i] != other.choices[i];
-  return differing;
 }
 
 }  // namespace farm

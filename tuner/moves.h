@@ -18,7 +18,4 @@ std::optional<Candidate> cross(const ScheduleSpace& space, const Candidate& one,
 /// Every candidate that differs by one step of one decision.
 std::vector<Candidate> neighbours(const ScheduleSpace& space, const Candidate& candidate);
 
-/// Number of decisions in which they differ; more than any number of decisions for unlike variants.
-size_t distance(const Candidate& one, const Candidate& other);
-
 }  // namespace farm
