@@ -24,6 +24,7 @@ std::vector<bool> find_what_matters(const Variant& variant, const std::vector<Ca
     for (const Candidate& sample : samples) reaches[i] += reach(variant.decisions[i], i, sample, score);
   const double largest = *std::ranges::max_element(reaches);
   std::vector<bool> matters;
+  matters.reserve(reaches.size());
   for (const double reach : reaches) matters.push_back(reach > 0 && reach >= kLeastOfLargest * largest);
   return matters;
 }
