@@ -7,7 +7,7 @@
  * pthread_create pthread_join pthread_sigmask sched_setaffinity sigaddset sigdelset sigfillset syscall sysconf.
  *
  * The thread that calls parallel_for is worker 0; worker w runs the w-th of `threads` contiguous, equal ranges. Workers
- * spin for some tens of microseconds after a loop, then sleep: a loop in a hot pool costs 1-2 us.
+ * spin for about half a millisecond after a loop, then sleep: a loop in a hot pool costs 1-2 us.
  *
  * Any thread may call parallel_for at any time: who finds the pool busy (or itself inside a loop) runs his loop alone,
  * as worker 0. So does a process that was forked from the one that made the pool, since it has no workers. */
