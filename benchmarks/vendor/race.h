@@ -7,7 +7,7 @@ namespace farm::vendor {
 struct RaceRules {
   int rounds = 8;
   double slice_s = 0.02;   ///< of one contender in one round
-  double settle_s = 0.02;  ///< before a slice: the idle workers of the one before may still spin
+  double settle_s = 0.1;   ///< before a slice: OpenBLAS's idle workers stay on their cores for some 30 ms
 };
 
 struct Lap {
