@@ -59,7 +59,7 @@ struct MeasureRequest {
   InputSet inputs;
   MeasurePolicy policy;
   double best_ns = 0;         ///< best latency known, for cutting losers short; 0: none
-  bool interleave = false;    ///< ABBA rounds over all artifacts in one fresh process (finals), at least 26 where four
+  bool interleave = false;    ///< ABBA rounds over all artifacts in one fresh process (finals), at least 64 where four
                               ///< budgets last, ranked by their ratios within rounds; else one after another, each in a
                               ///< process of its own, ranked by the minimum
   bool measure_peak = false;  ///< also run the best FMA loop on the same cores, for share_of_peak

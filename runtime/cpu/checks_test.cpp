@@ -55,6 +55,21 @@ TEST_CASE("a byte written beside a guarded buffer is noticed on either side") {
   CHECK(other.broken_canary() == "wrote 1 bytes before the start of workspace");
 }
 
+TEST_CASE("a guarded buffer keeps addresses, contents, canaries and protection when its pages change") {
+  auto buffer = GuardedBuffer::make(10000, "output");
+  REQUIRE(buffer);
+  buffer->floats()[7] = 7;
+  std::byte* data = buffer->data();
+  buffer->protect_read_only();
+  REQUIRE(buffer->change_pages());
+  CHECK(buffer->data() == data);
+  CHECK(buffer->floats()[7] == 7);
+  CHECK_FALSE(buffer->broken_canary());
+  char text[GuardedBuffer::kWhereBytes];
+  CHECK(buffer->where(reinterpret_cast<uintptr_t>(data) - 5000, text));
+  CHECK(buffer->where(reinterpret_cast<uintptr_t>(data), text));
+}
+
 TEST_CASE("an address in a guard page is told apart from one elsewhere") {
   auto buffer = *GuardedBuffer::make(100, "output");
   auto data = reinterpret_cast<uintptr_t>(buffer.data());

@@ -74,6 +74,18 @@ void GuardedBuffer::poison() { std::memset(data_, 0xff, bytes_); }
 
 void GuardedBuffer::protect_read_only() { read_only_ = mprotect(map_ + page_, map_bytes_ - 2 * page_, PROT_READ) == 0; }
 
+bool GuardedBuffer::change_pages() {
+  std::byte* inner = map_ + page_;
+  size_t bytes = map_bytes_ - 2 * page_;
+  void* fresh = map_at(nullptr, bytes);
+  if (fresh == MAP_FAILED) return false;
+  std::memcpy(fresh, inner, bytes);
+  if (read_only_) mprotect(fresh, bytes, PROT_READ);
+  if (mremap(fresh, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, inner) != MAP_FAILED) return true;
+  munmap(fresh, bytes);
+  return false;
+}
+
 std::optional<std::string> GuardedBuffer::broken_canary() const {
   auto broken = [](std::byte value) { return value != kCanary; };
   if (auto count = std::ranges::count_if(head_canary(), broken))

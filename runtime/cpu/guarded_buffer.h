@@ -34,6 +34,9 @@ class GuardedBuffer {
   void poison();
   /// From now on a write faults.
   void protect_read_only();
+  /// The same addresses and contents in other physical memory, which decides where a buffer meets others in the caches;
+  /// false, and nothing changed, where the system refuses.
+  bool change_pages();
   /// "wrote 3 bytes before output"; nothing when all canaries are whole.
   std::optional<std::string> broken_canary() const;
 

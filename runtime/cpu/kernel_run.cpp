@@ -97,6 +97,10 @@ Attempt<double> KernelRun::timed_calls(int64_t calls) {
   return elapsed / static_cast<double>(calls);
 }
 
+void KernelRun::change_pages() {
+  for (auto& buffer : own_) (void)buffer.change_pages();
+}
+
 bool KernelRun::flush_caches() const {
 #if defined(__x86_64__)
   for (const auto* buffer : buffers())

@@ -38,6 +38,8 @@ class KernelRun {
   Attempt<double> checked_call(std::span<const float> expected, std::span<const float> terms, double tolerance);
   /// Mean time of a call, in nanoseconds, over `calls` calls in a row.
   Attempt<double> timed_calls(int64_t calls);
+  /// Its own buffers in other physical memory; the calls that follow go on as before.
+  void change_pages();
   /// Writes all of its data back to memory and drops it from the caches. False where the ISA cannot.
   bool flush_caches() const;
 

@@ -116,6 +116,13 @@ class Subject {
     check_and_warm_up();
   }
 
+  /// Between samples: which pages its buffers got is a matter of luck that moves a latency by a percent.
+  void change_pages(ChildReport& report) {
+    activate(report);
+    kernel_->change_pages();
+    if (!job_.policy.cold) (void)kernel_->timed_calls(1);
+  }
+
   /// One golden block and one sample.
   void take_sample(ChildReport& report) {
     activate(report);
@@ -273,16 +280,23 @@ static bool rounds_suffice(const std::vector<Subject>& subjects, const MeasurePo
   });
 }
 
+/// Few enough that a group sees its buffers in about ten places.
+constexpr size_t kRoundsOnSamePages = 4;
+
 /// Forwards, then backwards: ABBA, so that a slow drift of the machine favours none of them. Nobody stops before the
 /// others, except who failed or was cut short.
 static void sample_in_rounds(std::vector<Subject>& subjects, const MeasurePolicy& policy, ChildReport& report) {
   std::vector<Subject*> order;
   for (auto& subject : subjects) order.push_back(&subject);
-  do {
-    for (auto* subject : order)
-      if (subject->in_the_race()) subject->take_sample(report);
+  for (size_t round = 0;; ++round) {
+    for (auto* subject : order) {
+      if (!subject->in_the_race()) continue;
+      if (round > 0 && round % kRoundsOnSamePages == 0) subject->change_pages(report);
+      subject->take_sample(report);
+    }
     std::ranges::reverse(order);
-  } while (std::ranges::any_of(subjects, &Subject::in_the_race) && !rounds_suffice(subjects, policy));
+    if (std::ranges::none_of(subjects, &Subject::in_the_race) || rounds_suffice(subjects, policy)) return;
+  }
 }
 
 static void sample_alone(Subject& subject, ChildReport& report) {

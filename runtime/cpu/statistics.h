@@ -37,14 +37,15 @@ struct Ranking {
 /// `golden_best_ns`: of this device and number of threads; 0 when unknown. At least one sample.
 Ranking rank_samples(std::span<const Sample> samples, double golden_best_ns);
 
-/// Least rounds of an interleaved group, whatever the policy says: known to bring the error of a ratio to a percent.
-inline constexpr int kLeastRounds = 26;
+/// Least rounds of an interleaved group, whatever the policy says: they bring the error of a ratio below a percent even
+/// where single samples of one kernel differ by half.
+inline constexpr int kLeastRounds = 64;
 
 /// Of artifacts that were sampled in rounds, one sample each a round. What disturbs a round disturbs all of it alike,
 /// so ratios within rounds are trusted where absolute times are not: an artifact's latency is the floor of the group
-/// (the smallest geometric mean of a round, drift taken out) times the median over rounds of its share (its sample over
-/// the round's geometric mean). For two artifacts the ratio of latencies is the median of the ratios of their pairs.
-/// The interval is the one of that median at 95 % (sign test). All lists are of one size, at least 1.
+/// (the smallest geometric mean of a round, drift taken out) times its share of a round: its sample over the round's
+/// geometric mean, and of these the mean of the middle half. The interval is the one of that mean at 95 %. All lists
+/// are of one size, at least 1.
 std::vector<Ranking> rank_rounds(const std::vector<std::span<const Sample>>& artifacts, double golden_best_ns);
 
 /// By how much times are divided (and rates multiplied) for a drift: 1 below the tolerance.
