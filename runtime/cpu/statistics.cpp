@@ -89,21 +89,36 @@ static double midmean_half_width(const std::vector<double>& sorted) {
   return 2.1 * std::sqrt(variance);
 }
 
+/// Of an artifact's samples, each over the geometric mean of its round; sorted.
+static std::vector<double> shares_of_rounds(std::span<const Sample> samples, const std::vector<double>& means) {
+  std::vector<double> shares;
+  for (size_t round = 0; round < means.size(); ++round) shares.push_back(samples[round].call_ns / means[round]);
+  std::ranges::sort(shares);
+  return shares;
+}
+
 std::vector<Ranking> rank_rounds(const std::vector<std::span<const Sample>>& artifacts, double golden_best_ns) {
-  std::vector<Ranking> rankings;
-  for (const auto& samples : artifacts) rankings.push_back(rank_samples(samples, golden_best_ns));
-  double ratio = std::ranges::min(rankings, {}, &Ranking::golden_ratio).golden_ratio;
   std::vector<double> means = round_means(artifacts);
-  double floor = std::ranges::min(means) / drift_correction(ratio);
-  for (size_t i = 0; i < artifacts.size(); ++i) {
-    std::vector<double> shares;
-    for (size_t round = 0; round < means.size(); ++round) shares.push_back(artifacts[i][round].call_ns / means[round]);
-    std::ranges::sort(shares);
-    double share = midmean(shares), half = midmean_half_width(shares);
+  std::vector<Ranking> rankings;
+  std::vector<double> half_widths;
+  double log_floor = 0, golden_ratio = std::numeric_limits<double>::infinity();
+  for (const auto& samples : artifacts) {
+    std::vector<double> shares = shares_of_rounds(samples, means);
+    Ranking alone = rank_samples(samples, golden_best_ns);
+    double share = midmean(shares);
+    half_widths.push_back(midmean_half_width(shares));
+    log_floor += std::log(alone.latency_ns / share) / static_cast<double>(artifacts.size());
+    golden_ratio = std::min(golden_ratio, alone.golden_ratio);
+    alone.latency_ns = share;
+    rankings.push_back(alone);
+  }
+  double floor = std::exp(log_floor);
+  for (size_t i = 0; i < rankings.size(); ++i) {
+    double share = rankings[i].latency_ns;
     rankings[i].latency_ns = floor * share;
-    rankings[i].low_ns = floor * std::max(0.0, share - half);
-    rankings[i].high_ns = floor * (share + half);
-    rankings[i].golden_ratio = ratio;
+    rankings[i].low_ns = floor * std::max(0.0, share - half_widths[i]);
+    rankings[i].high_ns = floor * (share + half_widths[i]);
+    rankings[i].golden_ratio = golden_ratio;
   }
   return rankings;
 }

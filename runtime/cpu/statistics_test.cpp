@@ -94,6 +94,15 @@ TEST_CASE("two equal artifacts under noise of half a latency differ by less than
   CHECK(differences[90] < 0.012);
 }
 
+TEST_CASE("the floor of a group needs no round in which all are left alone") {
+  std::vector<Sample> a(40, {1500, 100, false}), b = a;
+  a[3].call_ns = 1000;
+  b[8].call_ns = 1000;
+  auto rankings = rank_rounds({a, b}, 100);
+  CHECK(rankings[0].latency_ns == Approx(1000));
+  CHECK(rankings[1].latency_ns == Approx(1000));
+}
+
 TEST_CASE("a single artifact in rounds is ranked by its floor") {
   auto samples = samples_of({1200, 1000, 1100});
   CHECK(rank_rounds({samples}, 100)[0].latency_ns == Approx(1000));
