@@ -33,7 +33,7 @@ struct TuneOptions {
   std::string device_key;  ///< label stored with each record
   std::string run_id;
   std::vector<std::pair<std::string, std::string>> environment;  ///< stored with each record
-  size_t finalists = 3;                                          ///< measured again beside the default schedule
+  size_t finalists = 6;                                          ///< measured again beside the default schedule
 };
 
 /// Seconds of this run by what they went into.
