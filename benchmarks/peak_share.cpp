@@ -32,18 +32,17 @@ Result<nlohmann::ordered_json> row_of(const TuneSettings& settings) {
                                 {"best_ns", best["latency_ns"]},
                                 {"peak_gflops", best["gflops"].get<double>() / best["share_of_peak"].get<double>()},
                                 {"default_share", fallback["share_of_peak"]},
-                                {"best_share", best["share_of_peak"]},
-                                {"wall_s", run.wall_s}};
+                                {"best_share", best["share_of_peak"]}};
 }
 
 void print_text(const nlohmann::ordered_json& row) {
   fmt::print(
-      "{} thread{} {:7.1f} GFLOP/s peak  default {:7.3f} ms {:5.1f} %  best of {} {:7.3f} ms {:5.1f} %  {:.0f} s  {}\n "
+      "{} thread{} {:7.1f} GFLOP/s peak  default {:7.3f} ms {:5.1f} %  best of {} {:7.3f} ms {:5.1f} %  {}\n "
       "   {}\n",
       row["threads"].get<int>(), row["threads"] == 1 ? " " : "s", row["peak_gflops"].get<double>(),
       row["default_ns"].get<double>() / 1e6, 100 * row["default_share"].get<double>(), row["trials"].get<int>(),
-      row["best_ns"].get<double>() / 1e6, 100 * row["best_share"].get<double>(), row["wall_s"].get<double>(),
-      row["task"].get<std::string>(), row["candidate"].get<std::string>());
+      row["best_ns"].get<double>() / 1e6, 100 * row["best_share"].get<double>(), row["task"].get<std::string>(),
+      row["candidate"].get<std::string>());
   std::fflush(stdout);
 }
 
