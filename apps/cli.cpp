@@ -1,6 +1,7 @@
 #include "apps/cli.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cstdio>
 
 #include "base/text.h"
@@ -41,30 +42,30 @@ std::optional<std::string> describe_extras(const CLI::App& app) {
   return "unknown command " + printable(extras.front()) + (hint.empty() ? "; commands: " + join(names, ", ") : hint);
 }
 
-const CLI::Option* find_option(const CLI::App& app, const std::string& name) {
-  if (const CLI::Option* option = app.get_option_no_throw(name)) return option;
-  for (const CLI::App* chosen : app.get_subcommands()) {
-    if (const CLI::Option* option = find_option(*chosen, name)) return option;
-  }
-  return nullptr;
-}
-
-// "Could not convert: --port = x" becomes "--port is x; a whole number is wanted".
-std::string describe_conversion(const CLI::App& app, const std::string& what) {
+// "Could not convert: --json = x" becomes "--json is 'x'; it takes no value": only flags get here, see in_range.
+std::string describe_conversion(const std::string& what) {
   size_t colon = what.find(": "), equals = what.find(" = ");
   if (colon == std::string::npos || equals == std::string::npos) return what;
-  std::string name = what.substr(colon + 2, equals - colon - 2), value = what.substr(equals + 3);
-  const CLI::Option* option = find_option(app, name);
-  std::string type = option ? option->get_type_name() : "";
-  std::string wanted = type.starts_with("UINT")    ? "a whole number, 0 or more,"
-                       : type.starts_with("INT")   ? "a whole number"
-                       : type.starts_with("FLOAT") ? "a number"
-                                                   : "another value";
-  return name + " is '" + printable(value) + "'; " + wanted + " is wanted";
+  return what.substr(colon + 2, equals - colon - 2) + " is '" + printable(what.substr(equals + 3)) +
+         "'; it takes no value";
+}
+
+// "--port: '99999'; ..." of in_range becomes "--port is '99999'; ...".
+std::string describe_range(std::string text) {
+  size_t value = text.find(": '");
+  return value == std::string::npos ? text : text.replace(value, 1, " is");
+}
+
+// "--port: 1 required UINT missing" becomes "--port needs a value".
+std::string describe_mismatch(const std::string& text) {
+  size_t name = text.find(": 1 required ");
+  return name == std::string::npos ? text : text.substr(0, name) + " needs a value";
 }
 
 std::string describe(const CLI::App& app, const CLI::ParseError& error) {
-  if (dynamic_cast<const CLI::ConversionError*>(&error)) return describe_conversion(app, error.what());
+  if (dynamic_cast<const CLI::ConversionError*>(&error)) return describe_conversion(error.what());
+  if (dynamic_cast<const CLI::ValidationError*>(&error)) return describe_range(error.what());
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) return describe_mismatch(error.what());
   bool may_hide_extras =
       dynamic_cast<const CLI::RequiredError*>(&error) || dynamic_cast<const CLI::ExtrasError*>(&error);
   if (auto extras = may_hide_extras ? describe_extras(app) : std::nullopt) return *extras;
@@ -106,6 +107,20 @@ std::optional<int> parse_command_line(CLI::App& app, int argc, const char* const
   if (parsed->go_on) return std::nullopt;
   std::fputs(parsed->text.c_str(), stdout);
   return 0;
+}
+
+CLI::Option* in_range(CLI::Option* option, uint64_t least, uint64_t most) {
+  auto take = [least, most](std::string& text) -> std::string {
+    uint64_t value = 0;
+    const char* text_end = text.data() + text.size();
+    auto [end, error] = std::from_chars(text.data(), text_end, value);
+    if (error != std::errc{} || end != text_end || value < least || value > most)
+      return "'" + printable(text) + "'; a whole number from " + std::to_string(least) + " to " + std::to_string(most) +
+             " is wanted";
+    text = std::to_string(value);  // CLI11 would read 010 as eight
+    return "";
+  };
+  return option->transform(CLI::Validator(take, ""));
 }
 
 int report_error(std::string_view program, const Error& error) {

@@ -14,7 +14,7 @@ struct Line {
 
   Result<ParsedCommandLine> parse(std::vector<const char*> words, bool name_required = false) {
     CLI::App app("A program", "tracker");
-    app.add_option("--port", port, "port");
+    in_range(app.add_option("--port", port, "port"), 0, 65535);
     auto* option = app.add_option("--name", name, "name");
     if (name_required) option->required();
     CLI::App* status = app.add_subcommand("status", "prints the status");
@@ -58,9 +58,23 @@ TEST_CASE("an unknown command names the ones that exist") {
   CHECK(message(line.parse({"frobnicate"})) == "unknown command frobnicate; commands: status");
 }
 
-TEST_CASE("a value of the wrong kind is named with what is wanted") {
+TEST_CASE("a flag that is on or off takes no other value") {
   Line line;
-  CHECK(message(line.parse({"--port", "x"})) == "--port is 'x'; a whole number is wanted");
+  CHECK(message(line.parse({"status", "--json=perhaps"})) == "--json is 'perhaps'; it takes no value");
+}
+
+TEST_CASE("a number is taken within its range, and everything else is told the range") {
+  Line line;
+  for (const char* value : {"0", "65535", "00080"}) CHECK(line.parse({"--port", value}));
+  CHECK(line.port == 80);
+  for (const std::string value : {"65536", "99999999999999999999", "-1", "x", "8.5", "0x50", ""})
+    CHECK(message(line.parse({"--port", value.c_str()})) ==
+          "--port is '" + value + "'; a whole number from 0 to 65535 is wanted");
+}
+
+TEST_CASE("a flag without its value says so") {
+  Line line;
+  CHECK(message(line.parse({"--port"})) == "--port needs a value");
 }
 
 TEST_CASE("help and version are texts, not errors") {

@@ -33,15 +33,11 @@ void note_default_shape(const Arguments& arguments, const Network& network, Note
   notes.push_back("no --shape, so " + network.layers.front().task.text() + ": " + *default_title(arguments.task));
 }
 
-Result<int> choose_threads(const Arguments& arguments, const TargetChoice& target, Notes& notes) {
-  constexpr int kMostThreads = 1024;
-  int threads = arguments.threads.value_or(target.cores);
-  if (threads < 1 || threads > kMostThreads)
-    return fail(ErrorCode::InvalidArgument, "--threads is ", threads, "; it must be 1 to ", kMostThreads);
+int choose_threads(const Arguments& arguments, const TargetChoice& target, Notes& notes) {
   if (!arguments.threads && !target.cores_known)
     notes.push_back("how many cores a " + target.target.text() +
                     " has is not known, so the code is for 1 thread; --threads N changes it");
-  return threads;
+  return arguments.threads.value_or(target.cores);
 }
 
 // One layer
@@ -151,7 +147,7 @@ Result<Job> read_job(const Arguments& arguments, Notes& notes) {
   }
   FARM_TRY(job.records, open_records(arguments.db, notes));
   FARM_TRY(job.target, choose_target(arguments.target, job.records));
-  FARM_TRY(job.threads, choose_threads(arguments, job.target, notes));
+  job.threads = choose_threads(arguments, job.target, notes);
   if (arguments.task.empty())
     return fail(ErrorCode::InvalidArgument, "--task is missing; try --task conv2d, or tune --list for all there are");
   note_default_shape(arguments, job.network, notes);
@@ -197,7 +193,9 @@ int run(int argc, const char* const* argv) {
   app.add_option("--target", arguments.target,
                  "local, an ISA level, a CPU, or the key of a device with records [local]")
       ->type_name("TARGET");
-  app.add_option("--threads", arguments.threads, "Threads of one call [all cores of the target]")->type_name("INT");
+  in_range(app.add_option("--threads", arguments.threads, "Threads of one call [all cores of the target]"), 1,
+           kMostThreads)
+      ->type_name("INT");
   app.add_option("--db", arguments.db, "The database to take records from [tuning.db]")->type_name("FILE");
   app.add_option("--name", arguments.places.name, "What the C functions are called [the task's name]")
       ->type_name("NAME");

@@ -7,8 +7,10 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
+#include <limits>
 #include <map>
 
+#include "apps/cli.h"
 #include "base/log.h"
 #include "base/text.h"
 
@@ -17,7 +19,9 @@ namespace farm {
 void add_daemon_options(CLI::App& app, DaemonOptions& options) {
   app.add_flag("--json", options.json, "Print where it listens as one JSON document");
   app.add_flag("--die-with-parent", options.die_with_parent, "End when the process that started this one ends");
-  app.add_option("--ready-fd", options.ready_fd, "Write the port and a newline to this descriptor once it serves");
+  in_range(
+      app.add_option("--ready-fd", options.ready_fd, "Write the port and a newline to this descriptor once it serves"),
+      0, std::numeric_limits<int>::max());
   app.add_option("--log", options.log, "Least level of log lines: debug, info, warning, error")->capture_default_str();
 }
 

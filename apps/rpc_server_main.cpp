@@ -1,5 +1,6 @@
 // rpc_server: offers this machine's cores to a farm.
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -27,9 +28,11 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--key", options.key, "The queue that this device serves, e.g. rk3399")->required();
   app.add_option("--id", options.id, "Name of this device, unique in the farm; else KEY@HOST:PORT");
   app.add_option("--listen", options.listen, "Address where clients come; 0.0.0.0 for all")->capture_default_str();
-  app.add_option("--port", options.port, "Port where clients come; 0 takes any free one")->capture_default_str();
+  in_range(app.add_option("--port", options.port, "Port where clients come; 0 takes any free one"), 0, 65535)
+      ->capture_default_str();
   app.add_option("--isa", options.device.isa, "Be no more than this level, e.g. x86-64-v3");
-  app.add_option("--cores", options.device.cores, "CPU numbers that kernels run on, e.g. 0,1; else all")
+  in_range(app.add_option("--cores", options.device.cores, "CPU numbers that kernels run on, e.g. 0,1; else all"), 0,
+           CPU_SETSIZE - 1)
       ->delimiter(',');
   add_daemon_options(app, options.daemon);
 }

@@ -49,7 +49,8 @@ Status print_status(const Options& options) {
 int main(int argc, char** argv) {
   farm::Options options;
   CLI::App app("Hands devices to whoever asks, one lease at a time. `tracker status` shows what it knows.", "tracker");
-  app.add_option("--port", options.port, "Port to listen on; 0 takes any free one")->capture_default_str();
+  farm::in_range(app.add_option("--port", options.port, "Port to listen on; 0 takes any free one"), 0, 65535)
+      ->capture_default_str();
   app.add_option("--listen", options.listen, "Address to listen on; 0.0.0.0 for all")->capture_default_str();
   farm::add_daemon_options(app, options.daemon);
   CLI::App* status = app.add_subcommand("status", "Print devices, queue and leases of a running tracker");

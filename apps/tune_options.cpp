@@ -5,21 +5,15 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "apps/cli.h"
 #include "apps/task_argument.h"
 #include "base/text.h"
 
 namespace farm {
 namespace {
 
-constexpr int64_t kMostTrials = 10'000'000;
+constexpr uint64_t kMostTrials = 10'000'000;
 constexpr std::chrono::seconds kAboutAMinute{54};  // of tuning; starting, finals' checks and ending make it a minute
-
-Result<std::optional<int>> whole_number(const char* flag, const std::optional<int64_t>& value, int64_t most) {
-  if (!value) return std::nullopt;
-  if (*value < 1 || *value > most)
-    return fail(ErrorCode::InvalidArgument, flag, " is ", *value, "; 1 to ", most, " are possible");
-  return static_cast<int>(*value);
-}
 
 Result<std::chrono::nanoseconds> duration(const char* flag, const std::string& text) {
   if (auto parsed = parse_duration(text)) return *parsed;
@@ -34,8 +28,7 @@ Status check_strategy(const std::string& name) {
 
 Result<TuneBudget> make_budget(const TuneFlags& flags) {
   TuneBudget budget;
-  FARM_TRY(auto trials, whole_number("--trials", flags.trials, kMostTrials));
-  if (trials) budget.trials = static_cast<size_t>(*trials);
+  budget.trials = flags.trials;
   if (!flags.time.empty()) {
     FARM_TRY(budget.time, duration("--time", flags.time));
     if (budget.time->count() == 0)
@@ -55,11 +48,14 @@ void add_tune_flags(CLI::App& app, TuneFlags& flags) {
   app.add_option("--device", flags.device, "Key of a device at the tracker, or local: this machine, no tracker needed")
       ->capture_default_str();
   app.add_option("--tracker", flags.tracker, "HOST:PORT; else $TUNEFARM_TRACKER, else 127.0.0.1:9190");
-  app.add_option("--trials", flags.trials, "Candidates measured in all, earlier runs included");
+  in_range(app.add_option("--trials", flags.trials, "Candidates measured in all, earlier runs included"), 1,
+           kMostTrials);
   app.add_option("--time", flags.time, "Time spent tuning in all, earlier runs included: 90s, 10m, 1h30m");
-  app.add_option("--threads", flags.threads, "Cores that the kernel uses; else all of the device");
+  in_range(app.add_option("--threads", flags.threads, "Cores that the kernel uses; else all of the device"), 1,
+           kMostThreads);
   app.add_option("--strategy", flags.strategy, join(strategy_names(), ", "))->capture_default_str();
-  app.add_option("--seed", flags.seed, "Of the search and of the inputs")->capture_default_str();
+  in_range(app.add_option("--seed", flags.seed, "Of the search and of the inputs"), 0, UINT64_MAX)
+      ->capture_default_str();
   app.add_option("--db", flags.db, "Database of measurements; made when it is not there")->capture_default_str();
   app.add_option("--wait", flags.wait, "How long to wait for a first device of an unknown key")->capture_default_str();
   app.add_flag("--json", flags.json, "Print the result as one JSON document on standard output");
@@ -74,7 +70,7 @@ Result<TuneRequest> check_tune_flags(const TuneFlags& flags) {
   FARM_CHECK(check_strategy(flags.strategy));
   FARM_TRY(request.budget, make_budget(flags));
   request.budget_given = !request.budget.stop_without_progress;
-  FARM_TRY(request.threads, whole_number("--threads", flags.threads, 4096));
+  request.threads = flags.threads;
   FARM_TRY(const auto wait, duration("--wait", flags.wait));
   request.wait = std::chrono::ceil<std::chrono::milliseconds>(wait);
   if (!flags.tracker.empty()) {

@@ -19,7 +19,8 @@ struct TuneFlags {
   std::string task, time, wait = "10s", tracker;
   std::optional<std::string> shape;
   std::string device = "local", strategy = "evolutionary", db = "tuning.db";
-  std::optional<int64_t> trials, threads;
+  std::optional<size_t> trials;
+  std::optional<int> threads;
   uint64_t seed = 1;
   bool json = false, list = false;
 };

@@ -50,8 +50,6 @@ Status choose_tasks(const Arguments& arguments, RecordFilter& filter) {
 Result<RecordFilter> make_filter(const Arguments& arguments) {
   RecordFilter filter;
   FARM_CHECK(choose_tasks(arguments, filter));
-  if (arguments.threads && *arguments.threads < 1)
-    return fail(ErrorCode::InvalidArgument, "--threads is ", *arguments.threads, "; it must be 1 or more");
   filter.threads = arguments.threads;
   filter.target = arguments.target == "local" ? describe_host().text() : arguments.target;
   return filter;
@@ -240,7 +238,8 @@ void add_filters(CLI::App* command, Arguments& arguments) {
   command
       ->add_option("--target", arguments.target, "An ISA level, a CPU, both (x86-64-v3/znver3), a device key, or local")
       ->type_name("TARGET");
-  command->add_option("--threads", arguments.threads, "Threads that were used")->type_name("INT");
+  in_range(command->add_option("--threads", arguments.threads, "Threads that were used"), 1, kMostThreads)
+      ->type_name("INT");
 }
 
 void add_json(CLI::App* command, Arguments& arguments) {

@@ -149,7 +149,7 @@ TEST_CASE("mistakes on the command line are usage errors with the nearest names"
   CHECK(shell("quary") == "2\ntuning_db: unknown command quary (did you mean query?)\n");
   CHECK(shell("query --tsk conv2d") == "2\ntuning_db: unknown flag --tsk (did you mean --task?)\n");
   CHECK(shell("query --shape m=1") == "2\ntuning_db: --shape m=1 needs --task\n");
-  CHECK(shell("query --threads 0") == "2\ntuning_db: --threads is 0; it must be 1 or more\n");
+  CHECK(shell("query --threads 0") == "2\ntuning_db: --threads is '0'; a whole number from 1 to 4096 is wanted\n");
   CHECK(shell("best --task resnet19")
             .starts_with("2\ntuning_db: no task is called resnet19 (did you mean resnet18, resnet50?)"));
   CHECK(shell("--version").starts_with("0\ntuning_db "));

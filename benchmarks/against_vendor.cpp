@@ -214,8 +214,8 @@ int main(int argc, char** argv) {
   app.add_option("--network", options.network, "network, layer or operator, as tune --task takes it");
   app.add_option("--filter", options.filter, "only layers whose name contains this");
   app.add_option("--db", options.database, "database with our records (default: tuning.db when there is one)");
-  app.add_option("--threads", options.threads, "default: all cores")->check(CLI::PositiveNumber);
-  app.add_option("--rounds", options.rules.rounds, "slices of 20 ms a contender")->check(CLI::PositiveNumber);
+  farm::in_range(app.add_option("--threads", options.threads, "default: all cores"), 1, farm::kMostThreads);
+  farm::in_range(app.add_option("--rounds", options.rules.rounds, "slices of 20 ms a contender"), 1, 100'000);
   app.add_flag("--plain", options.plain, "compare only with variants that take and give plain layouts");
   app.add_flag("--json", options.json, "one JSON document on standard output");
   if (auto code = farm::parse_command_line(app, argc, argv)) return *code;

@@ -37,10 +37,10 @@ int run(int argc, char** argv) {
   bool json = false;
   CLI::App app("Candidates a second over a whole run of tune", "candidate-rate");
   app.add_option("--task", options.task, "What is tuned [conv2d]");
-  app.add_option("--trials", options.trials, "Candidates [200]");
-  app.add_option("--threads", options.threads, "Cores of the kernel [two, where there are]");
+  in_range(app.add_option("--trials", options.trials, "Candidates [200]"), 1, 10'000'000);
+  in_range(app.add_option("--threads", options.threads, "Cores of the kernel [two, where there are]"), 1, kMostThreads);
   app.add_option("--strategy", options.strategy, "evolutionary, random or grid [evolutionary]");
-  app.add_option("--seed", options.seed, "Of the search [1]");
+  in_range(app.add_option("--seed", options.seed, "Of the search [1]"), 0, UINT64_MAX);
   app.add_flag("--json", json, "One JSON document on standard output");
   if (auto code = parse_command_line(app, argc, argv)) return *code;
   if (options.threads == 0) options.threads = std::min(2, describe_host().cores);

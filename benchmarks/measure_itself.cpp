@@ -153,8 +153,8 @@ int main(int argc, char** argv) {
   farm::Options options;
   CLI::App app("Measures one kernel against itself", "measure-itself");
   app.add_option("--task", options.task, "an op, or a task's text");
-  app.add_option("--threads", options.threads, "0: all cores");
-  app.add_option("--repeats", options.repeats, "pairs of measurements")->check(CLI::Range(1, 100000));
+  farm::in_range(app.add_option("--threads", options.threads, "0: all cores"), 0, farm::kMostThreads);
+  farm::in_range(app.add_option("--repeats", options.repeats, "pairs of measurements"), 1, 100'000);
   app.add_flag("--json", options.json, "one JSON document");
   if (auto code = farm::parse_command_line(app, argc, argv)) return *code;
   if (!device) return farm::report_error("measure-itself", device.error());

@@ -134,8 +134,8 @@ int main(int argc, char** argv) {
   CLI::App app("Measures one candidate of a schedule space", "one-candidate");
   app.add_option("--task", options.task, "An operator or a task's text [conv2d]");
   app.add_option("--candidate", options.candidate, "Its text, as tune and tuning_db print it [the default schedule]");
-  app.add_option("--threads", options.threads, "Cores of the kernel [1]");
-  app.add_option("--seed", options.seed, "Of the inputs [1]");
+  in_range(app.add_option("--threads", options.threads, "Cores of the kernel [1]"), 1, kMostThreads);
+  in_range(app.add_option("--seed", options.seed, "Of the inputs [1]"), 0, UINT64_MAX);
   app.add_flag("--listing", options.listing, "Print its loop nest and assembly");
   app.add_flag("--json", options.json, "One JSON document on standard output");
   if (auto code = parse_command_line(app, argc, argv)) return *code;

@@ -68,9 +68,10 @@ int main(int argc, char** argv) {
   farm::Options options;
   CLI::App app("Share of the FMA peak that tune's best schedules reach", "peak-share");
   app.add_option("--task", options.tasks, "Task texts, ';' between them")->delimiter(';');
-  app.add_option("--threads", options.threads, "Numbers of threads [1,2]")->delimiter(',');
-  app.add_option("--trials", options.settings.trials, "Trials of each search [200]");
-  app.add_option("--seed", options.settings.seed, "Of the search [1]");
+  farm::in_range(app.add_option("--threads", options.threads, "Numbers of threads [1,2]"), 1, farm::kMostThreads)
+      ->delimiter(',');
+  farm::in_range(app.add_option("--trials", options.settings.trials, "Trials of each search [200]"), 1, 10'000'000);
+  farm::in_range(app.add_option("--seed", options.settings.seed, "Of the search [1]"), 0, UINT64_MAX);
   app.add_option("--strategy", options.settings.strategy, "evolutionary, random or grid [evolutionary]");
   app.add_flag("--json", options.json, "One JSON document on standard output");
   if (auto code = farm::parse_command_line(app, argc, argv)) return *code;

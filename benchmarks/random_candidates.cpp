@@ -34,8 +34,8 @@ int run(int argc, char** argv) {
   PairOptions options;
   bool json = false;
   CLI::App app("Compares random candidates of every template with the reference", "random-candidates");
-  app.add_option("--pairs", options.pairs, "How many (shape, candidate) pairs [200]");
-  app.add_option("--seed", options.seed, "Where chance begins [1]");
+  in_range(app.add_option("--pairs", options.pairs, "How many (shape, candidate) pairs [200]"), 1, 10'000'000);
+  in_range(app.add_option("--seed", options.seed, "Where chance begins [1]"), 0, UINT64_MAX);
   app.add_option("--op", options.ops, "Only these operators")->delimiter(',');
   app.add_flag("--json", json, "One JSON document on standard output");
   if (auto code = parse_command_line(app, argc, argv)) return *code;

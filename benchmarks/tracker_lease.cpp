@@ -174,10 +174,15 @@ void print(const nlohmann::json& result) {
 int main(int argc, char** argv) {
   farm::Options options;
   CLI::App app("Times request to grant at the tracker", "bench_tracker_lease");
-  app.add_option("--devices", options.devices, "Registered devices of the second part")->capture_default_str();
-  app.add_option("--clients", options.clients, "Clients of the second part")->capture_default_str();
-  app.add_option("--leases", options.leases, "Leases of the first part")->capture_default_str();
-  app.add_option("--leases-per-client", options.leases_per_client, "Leases of each client of the second part")
+  farm::in_range(app.add_option("--devices", options.devices, "Registered devices of the second part"), 1, 20'000)
+      ->capture_default_str();
+  farm::in_range(app.add_option("--clients", options.clients, "Clients of the second part"), 1, 10'000)
+      ->capture_default_str();
+  farm::in_range(app.add_option("--leases", options.leases, "Leases of the first part"), 1, 10'000'000)
+      ->capture_default_str();
+  farm::in_range(
+      app.add_option("--leases-per-client", options.leases_per_client, "Leases of each client of the second part"), 1,
+      1'000'000)
       ->capture_default_str();
   app.add_flag("--json", options.json, "Print one JSON document");
   if (auto code = farm::parse_command_line(app, argc, argv)) return *code;
