@@ -53,6 +53,8 @@ void announce_device(const Options& options, const DeviceServer& server, const T
 }
 
 Status serve(const Options& options) {
+  FARM_CHECK(check_device_key("--key", options.key));
+  if (!options.id.empty()) FARM_CHECK(check_device_id("--id", options.id));
   FARM_CHECK(prepare_daemon(options.daemon));
   FARM_TRY(auto tracker, tracker_address(options.tracker));
   FARM_TRY(auto device, make_cpu_device(options.device));  // forks: before the loop and its sockets

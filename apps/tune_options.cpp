@@ -76,8 +76,7 @@ Result<TuneRequest> check_tune_flags(const TuneFlags& flags) {
   if (!flags.tracker.empty()) {
     FARM_TRY([[maybe_unused]] auto address, parse_address(flags.tracker));
   }
-  if (flags.device.empty())
-    return fail(ErrorCode::InvalidArgument, "--device is empty; a device's key or local is wanted");
+  FARM_CHECK(check_device_key("--device", flags.device));
   if (flags.db.empty()) return fail(ErrorCode::InvalidArgument, "--db is empty; a file is wanted");
   if (flags.task.empty())
     return fail(ErrorCode::InvalidArgument, "--task is missing; try --task conv2d, or --list for all there are");

@@ -27,6 +27,12 @@ struct Address {
 /// "host:port"; host may be a name, an IPv4 address or [IPv6].
 Result<Address> parse_address(std::string_view text);
 
+/// A device key is the label of a queue: 1 to 48 letters, digits and signs of ._-+:@/. It stands in commands, status
+/// tables and logs, so it has no blank and nothing that a terminal or a shell obeys. A device id is any line of up to 128
+/// bytes. InvalidArgument otherwise; `what` says whose it is: "--key".
+Status check_device_key(std::string_view what, std::string_view key);
+Status check_device_id(std::string_view what, std::string_view id);
+
 /// Proof that a device may be used: the device checks the epoch (which only rises) and ends the session itself when
 /// the lease ends.
 struct LeaseToken {

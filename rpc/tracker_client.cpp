@@ -36,10 +36,7 @@ class Client final : public TrackerClient {
 
   Result<LeaseGrant> lease(const std::string& key, int priority, milliseconds unknown_key_wait,
                            const Progress& progress) override {
-    if (key.empty() || key.size() > kMaxNameBytes) {
-      return fail(ErrorCode::InvalidArgument, "device key of ", key.size(), " bytes; 1 to ", kMaxNameBytes,
-                  " are allowed");
-    }
+    FARM_CHECK(check_device_key("device key", key));
     for (;; unknown_key_wait = std::max(unknown_key_wait, kDevicesReturn)) {
       FARM_CHECK(reconnect_patiently(progress));
       auto wait = static_cast<uint32_t>(std::clamp<int64_t>(unknown_key_wait.count(), 0, UINT32_MAX));

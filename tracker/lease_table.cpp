@@ -13,17 +13,6 @@ using std::chrono::milliseconds;
 constexpr int kMaxPriority = 1000;
 constexpr size_t kMaxListedKeys = 10;
 
-bool is_name(const std::string& text) {
-  return !text.empty() && text.size() <= kMaxNameBytes &&
-         std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-}
-
-Status check_name(std::string_view what, const std::string& name) {
-  if (is_name(name)) return {};
-  return fail(ErrorCode::InvalidArgument, what, " is '", printable(std::string_view(name).substr(0, kMaxNameBytes)),
-              "'; 1 to ", kMaxNameBytes, " printable bytes are allowed");
-}
-
 }  // namespace
 
 LeaseTable::LeaseTable(LeaseTableOptions options, std::function<uint64_t()> secret)
@@ -47,8 +36,8 @@ Status LeaseTable::register_device(PeerId peer, const DeviceReport& report, Time
 }
 
 Status LeaseTable::check_report(PeerId peer, const DeviceReport& report, Time now) const {
-  FARM_CHECK(check_name("device id", report.id));
-  FARM_CHECK(check_name("device key", report.key));
+  FARM_CHECK(check_device_id("device id", report.id));
+  FARM_CHECK(check_device_key("device key", report.key));
   if (report.address.port == 0) return fail(ErrorCode::InvalidArgument, "device ", report.id, " has no port");
   if (report.epoch > UINT64_MAX / 2) return fail(ErrorCode::InvalidArgument, "epoch ", report.epoch, " cannot be");
   auto of_peer = peers_.find(peer);
@@ -147,7 +136,7 @@ void LeaseTable::unfree(Device& device) {
 
 Status LeaseTable::request(PeerId client, const LeaseWish& wish, Time now) {
   now_ = now;
-  FARM_CHECK(check_name("device key", wish.key));
+  FARM_CHECK(check_device_key("device key", wish.key));
   Peer& peer = peers_[client];
   if (peer.waiting.contains(wish.request)) {
     return fail(ErrorCode::InvalidArgument, "request ", wish.request, " waits already");

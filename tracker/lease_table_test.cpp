@@ -310,9 +310,13 @@ TEST_CASE("names and queues are bounded") {
   CHECK_FALSE(t.device(kDevicePeer, Table::report(std::string(129, 'x'))));
   CHECK_FALSE(t.device(kDevicePeer, Table::report("a\nb")));
   CHECK_FALSE(t.device(kDevicePeer, Table::report("")));
+  DeviceReport blank = Table::report("b1");
+  blank.key = "a b";
+  CHECK_FALSE(t.device(kDevicePeer, blank));
   REQUIRE(t.device(kDevicePeer, Table::report("b1")));
   CHECK_FALSE(t.device(kDevicePeer + 1, Table::report("b2")));
-  CHECK_FALSE(t.ask(kAlice, 1, 0, std::string(129, 'x')));
+  CHECK_FALSE(t.ask(kAlice, 1, 0, std::string(49, 'x')));
+  CHECK_FALSE(t.ask(kAlice, 1, 0, "a b"));
   REQUIRE(t.ask(kAlice, 1));
   REQUIRE(t.ask(kAlice, 2));
   CHECK_FALSE(t.ask(kAlice, 2));

@@ -135,7 +135,12 @@ struct Raw {
   }
   ~Raw() { close(fd); }
   void say(std::span<const std::byte> bytes) const { CHECK(::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL) > 0); }
-  std::string hear_to_the_end() const {
+  bool hear(const std::string& wanted) const { return hear_until(wanted).find(wanted) != std::string::npos; }
+  std::string hear_to_the_end() const { return hear_until({}); }
+
+ private:
+  // All that was said until the wanted words came or the connection ended.
+  std::string hear_until(const std::optional<std::string>& wanted) const {
     std::string heard;
     char text[512];
     pollfd entry{fd, POLLIN, 0};
@@ -143,6 +148,7 @@ struct Raw {
       ssize_t got = recv(fd, text, sizeof text, 0);
       if (got <= 0) return heard;
       heard.append(text, static_cast<size_t>(got));
+      if (wanted && heard.find(*wanted) != std::string::npos) return heard;
     }
     return "(still open)";
   }
@@ -293,6 +299,19 @@ TEST_CASE("a key that nobody serves is refused with those that exist") {
   REQUIRE_FALSE(grant);
   CHECK(grant.error() ==
         Error{ErrorCode::NotFound, "no device is registered under 'baord' (did you mean board?); registered: board"});
+}
+
+TEST_CASE("a key with a blank or an escape is refused on the wire, from clients and from devices") {
+  RealFarm farm(0);
+  Raw client(farm.address.port), device(farm.address.port);
+  client.say(to_frame(HelloMessage{Role::Client, "raw"}));
+  client.say(to_frame(LeaseRequestMessage{1, "a b", 0, 0}));
+  CHECK(client.hear("device key is 'a b'; letters, digits and ._-+:@/ are allowed, 1 to 48 of them"));
+  DeviceReport report{.id = "raw", .key = "a\x1b[2J", .address = {"127.0.0.1", 1}};
+  device.say(to_frame(HelloMessage{Role::Device, "raw"}));
+  device.say(to_frame(RegisterMessage{report}));
+  CHECK(device.hear("device key is 'a\\x1b[2J'; letters"));
+  CHECK(farm.status().devices.empty());
 }
 
 TEST_CASE("a silent connection holds up neither tracker nor device") {
