@@ -44,6 +44,12 @@ Result<Target> narrow(const Target& target, std::string_view isa) {
   return narrowed;
 }
 
+std::string_view isa_family(std::string_view isa) {
+  const IsaLevel* level = find_level(isa);
+  while (level && !level->below.empty()) level = find_level(level->below);
+  return level ? level->name : isa;
+}
+
 static Target level_target(const IsaLevel& level) {
   Target target;
   set_level(target, level);
@@ -86,6 +92,7 @@ Result<Target> target_from_name(std::string_view name) {
 }
 
 bool features_cover(const Target& target, const Target& other) {
+  if (isa_family(target.isa) != isa_family(other.isa)) return false;  // two families may name a feature alike
   return std::ranges::all_of(other.features, [&](const std::string& feature) { return target.has(feature); });
 }
 

@@ -93,3 +93,18 @@ TEST_CASE("this machine describes itself consistently") {
   CHECK(host.vector_bits == named->vector_bits);
 #endif
 }
+
+TEST_CASE("a level belongs to the family at its bottom") {
+  CHECK(isa_family("x86-64-v3") == "x86-64");
+  CHECK(isa_family("aarch64-v8.2") == "aarch64");
+  CHECK(isa_family("riscv64-v") == "riscv64");
+  CHECK(isa_family("vax") == "vax");
+}
+
+TEST_CASE("levels of one family never run on another") {
+  for (const auto* one : {"x86-64-v3", "armv7", "aarch64", "riscv64"})
+    for (const auto* other : {"x86-64-v3", "armv7", "aarch64", "riscv64"}) {
+      INFO(one << " " << other);
+      CHECK((features_cover(*target_from_name(one), *target_from_name(other))) == (std::string(one) == other));
+    }
+}

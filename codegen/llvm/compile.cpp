@@ -3,6 +3,7 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "codegen/llvm/architecture.h"
 #include "codegen/llvm/machine.h"
 #include "codegen/llvm/module_emitter.h"
 #include "codegen/llvm/passes.h"
@@ -15,7 +16,8 @@ Result<Unit> make_unit(const Module& module, const Target& target, CodeOptions o
   unit.context = std::make_unique<llvm::LLVMContext>();
   unit.module = std::make_unique<llvm::Module>("kernel", *unit.context);
   prepare_module(*unit.module, *unit.machine);
-  options.fma = target.has("fma") || target.has("avx512f");
+  FARM_TRY(const Architecture* architecture, architecture_of(target.isa));
+  options.fma = target.has(architecture->fma_feature);
   FARM_CHECK(emit_module(module, options, *unit.module));
   return unit;
 }

@@ -1,4 +1,7 @@
 // What generated code looks like, on fixed targets.
+#include <elf.h>
+
+#include <cstring>
 #include <regex>
 #include <sstream>
 
@@ -119,5 +122,40 @@ TEST_CASE("a target without a code generator is an error that says what there is
   target.isa = target.cpu = "armv8-a";
   const auto artifact = make_llvm_backend()->build(tile_module(2, 8, 4), target, 1);
   REQUIRE(!artifact.has_value());
-  CHECK(artifact.error().message == "codegen: no code generator for armv8-a; x86-64 levels are possible");
+  CHECK(artifact.error().message ==
+        "codegen: no code generator for armv8-a; levels of x86-64, aarch64, armv7, riscv64 are possible");
+}
+
+TEST_CASE("boards get their own multiply-adds from the same module") {
+  const auto multiply_adds = [](int lanes, const char* target, const char* pattern) {
+    const auto text = assembly(tile_module(6, lanes, 512), target);
+    std::istringstream in(text);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    INFO(text);
+    return count(lines, pattern);
+  };
+  CHECK(multiply_adds(4, "cortex-a72", R"(fmla\s+v\d+\.4s)") == 12);
+  CHECK(multiply_adds(4, "cortex-a76", R"(fmla\s+v\d+\.4s)") == 12);
+  CHECK(multiply_adds(4, "cortex-a15", R"(vfma\.f32\s+q\d+)") >= 12);
+  CHECK(multiply_adds(4, "cortex-a9", R"(vmla\.f32\s+q\d+|vmul\.f32\s+q\d+)") >= 12);
+  CHECK(multiply_adds(4, "riscv64-v", R"(vfmacc\.v[fv])") == 12);
+  CHECK(multiply_adds(1, "riscv64", R"(fmadd\.s)") >= 12);
+}
+
+TEST_CASE("an artifact for a board is a shared object of its machine") {
+  const auto backend = make_llvm_backend();
+  for (const auto& [target, machine, bits] : {std::tuple{"cortex-a72", EM_AARCH64, ELFCLASS64},
+                                              {"cortex-a15", EM_ARM, ELFCLASS32},
+                                              {"riscv64", EM_RISCV, ELFCLASS64}}) {
+    INFO(target);
+    const auto artifact = backend->build(tile_module(6, 4, 64), named(target), 1);
+    REQUIRE(artifact);
+    REQUIRE(artifact->blob.size() > sizeof(Elf32_Ehdr));
+    Elf32_Ehdr header;  // the fields up to e_machine are those of 64 bits
+    std::memcpy(&header, artifact->blob.data(), sizeof header);
+    CHECK(header.e_machine == machine);
+    CHECK(header.e_ident[EI_CLASS] == bits);
+    CHECK(header.e_type == ET_DYN);
+  }
 }

@@ -2,37 +2,25 @@
 
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
-#include <llvm/Support/TargetSelect.h>
 
 #include <mutex>
 #include <set>
 
+#include "codegen/llvm/architecture.h"
+
 namespace farm::codegen {
 namespace {
 
-constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
-
-/// What LLVM may take from a CPU's name and a device may still lack (virtual machines hide features).
-constexpr const char* kSelectable[] = {
-    "sse3",       "ssse3",      "sse4.1",     "sse4.2",      "sse4a",        "avx",          "avx2",
-    "fma",        "fma4",       "f16c",       "bmi",         "bmi2",         "lzcnt",        "popcnt",
-    "movbe",      "xop",        "tbm",        "avx512f",     "avx512bw",     "avx512cd",     "avx512dq",
-    "avx512vl",   "avx512ifma", "avx512vbmi", "avx512vbmi2", "avx512vnni",   "avx512bitalg", "avx512vpopcntdq",
-    "avx512bf16", "avx512fp16", "avxvnni",    "avxifma",     "avxneconvert", "avxvnniint8",  "gfni",
-    "vaes",       "vpclmulqdq", "amx-tile",   "amx-int8",    "amx-bf16"};
-
-void initialize_once() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
-  });
+void initialize_once(const Architecture& architecture) {
+  static std::mutex mutex;
+  static std::set<const Architecture*> done;
+  const std::lock_guard lock(mutex);
+  if (done.insert(&architecture).second) architecture.initialize();
 }
 
-std::string cpu_name(const llvm::MCSubtargetInfo& generic, const Target& target) {
-  return generic.isCPUStringValid(target.cpu) ? target.cpu : target.isa;
+std::string cpu_name(const llvm::MCSubtargetInfo& generic, const Target& target, const Architecture& architecture) {
+  if (generic.isCPUStringValid(target.cpu)) return target.cpu;
+  return *architecture.generic_cpu ? architecture.generic_cpu : target.isa;
 }
 
 std::set<std::string, std::less<>> known_features(const llvm::MCSubtargetInfo& generic) {
@@ -42,11 +30,11 @@ std::set<std::string, std::less<>> known_features(const llvm::MCSubtargetInfo& g
 }
 
 /// "+avx2,...": what the device lacks first, so that nothing it has is lost to an implied feature.
-std::string feature_text(const llvm::MCSubtargetInfo& generic, const Target& target) {
+std::string feature_text(const llvm::MCSubtargetInfo& generic, const Target& target, const Architecture& architecture) {
   const auto known = known_features(generic);  // LLVM complains aloud about others
   if (target.features.empty()) return "";
   std::string text;
-  for (const char* feature : kSelectable)
+  for (const char* feature : architecture.selectable)
     if (!target.has(feature) && known.contains(feature)) text += std::string(",-") + feature;
   for (const auto& feature : target.features)
     if (known.contains(feature)) text += ",+" + feature;
@@ -56,21 +44,22 @@ std::string feature_text(const llvm::MCSubtargetInfo& generic, const Target& tar
 }  // namespace
 
 Result<std::unique_ptr<llvm::TargetMachine>> make_machine(const Target& target) {
-  if (!target.isa.starts_with("x86-64"))
-    return fail(ErrorCode::InvalidArgument, "codegen: no code generator for ", target.isa,
-                "; x86-64 levels are possible");
-  initialize_once();
+  FARM_TRY(const Architecture* architecture, architecture_of(target.isa));
+  initialize_once(*architecture);
+  const char* triple = architecture->triple;
   std::string problem;
-  const llvm::Target* llvm_target = llvm::TargetRegistry::lookupTarget(kTriple, problem);
+  const llvm::Target* llvm_target = llvm::TargetRegistry::lookupTarget(triple, problem);
   if (llvm_target == nullptr) return fail(ErrorCode::InvalidArgument, "codegen: ", problem);
   llvm::TargetOptions options;
   options.TrapUnreachable = false;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-  const std::unique_ptr<llvm::MCSubtargetInfo> generic(llvm_target->createMCSubtargetInfo(kTriple, "", ""));
-  const std::string cpu = cpu_name(*generic, target);
+  options.MCOptions.ABIName = architecture->abi;
+  if (architecture->hard_float) options.FloatABIType = llvm::FloatABI::Hard;
+  const std::unique_ptr<llvm::MCSubtargetInfo> generic(llvm_target->createMCSubtargetInfo(triple, "", ""));
+  const std::string cpu = cpu_name(*generic, target, *architecture);
   std::unique_ptr<llvm::TargetMachine> machine(
-      llvm_target->createTargetMachine(kTriple, cpu, feature_text(*generic, target), options, llvm::Reloc::PIC_,
-                                       llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+      llvm_target->createTargetMachine(triple, cpu, feature_text(*generic, target, *architecture), options,
+                                       llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
   if (machine == nullptr) return fail(ErrorCode::InvalidArgument, "codegen: LLVM has no machine ", cpu);
   return machine;
 }
