@@ -126,9 +126,8 @@ std::string task_text(const TaskReport& task) {
   if (task.fallback) text += fmt::format("  default  {}\n", figures(*task.fallback));
   text += comparison(task);
   for (const Record& tie : task.ties)
-    text += fmt::format("  a tie within noise: {:.4f} ms  {}{}\n", tie.measurement.latency_ns * 1e-6,
-                        in_words(tie.candidate),
-                        task.fallback && tie.candidate == task.fallback->candidate ? " (the default schedule)" : "");
+    text += fmt::format("  a tie within noise, less simple: {:.4f} ms  {}\n", tie.measurement.latency_ns * 1e-6,
+                        in_words(tie.candidate));
   if (task.exhausted) text += "  every candidate of the space was measured\n";
   return text;
 }

@@ -5,10 +5,6 @@
 namespace farm {
 namespace {
 
-bool overlap(const Measurement& one, const Measurement& other) {
-  return one.low_ns <= other.high_ns && other.low_ns <= one.high_ns;
-}
-
 // A later record says more than an earlier one, a final more than a trial.
 void take_fallback(const Record& record, const std::string& candidate, std::optional<Record>& fallback) {
   if (record.measurement.outcome != Outcome::Ok || record.candidate != candidate) return;
@@ -17,11 +13,10 @@ void take_fallback(const Record& record, const std::string& candidate, std::opti
 }
 
 void find_ties(TaskReport& report, const std::vector<Record>& finals) {
-  if (!report.best || report.best->role != Role::Final) return;
-  for (const Record& record : finals) {
-    const bool same_run = record.run_id == report.best->run_id && record.candidate != report.best->candidate;
-    if (same_run && overlap(record.measurement, report.best->measurement)) report.ties.push_back(record);
-  }
+  const auto fastest = std::ranges::min_element(finals, {}, [](const Record& r) { return r.measurement.latency_ns; });
+  if (fastest == finals.end() || !report.best) return;
+  for (const Record& record : finals)
+    if (record.candidate != report.best->candidate && is_tie(*fastest, record)) report.ties.push_back(record);
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ struct TaskReport {
   std::map<Outcome, size_t> failed;  ///< trials that exist, by outcome, without ok
   std::optional<Record> best;        ///< what compile would take
   std::optional<Record> fallback;    ///< the default schedule, measured beside the best where there were finals
-  std::vector<Record> ties;          ///< finals that differ from the best by no more than noise
+  std::vector<Record> ties;          ///< finals that tie with the fastest and are less simple than the best
   bool exhausted = false;            ///< the space has no more candidates
   std::optional<ModelQuality> quality;
   std::string first_error;  ///< of the first candidate that failed

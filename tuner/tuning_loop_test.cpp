@@ -147,12 +147,13 @@ TEST_CASE("finals: the fastest beside the default, interleaved, on inputs that n
   CHECK(std::ranges::any_of(records, [&](const Record& record) { return record.candidate == fallback; }));
 }
 
-TEST_CASE("finals that differ by no more than noise are told as ties") {
+TEST_CASE("finals that differ by no more than noise are told as ties, and the simplest of them is best") {
   TestTuning tuning;
   tuning.runner.latency_ns = [](const std::string& text) { return 1000 + hash_text(text).bytes[0] % 2 * 0.1; };
   const auto report = tuning.run_until(12);
   REQUIRE(report);
   CHECK(report->tasks[0].ties.size() + 1 == tuning.records(Role::Final).size());
+  CHECK(report->tasks[0].best->candidate == tuning.records(Role::Default).front().candidate);
 }
 
 TEST_CASE("a budget of time counts what is stored, so that a finished run stays finished") {

@@ -9,6 +9,7 @@
 #include "tuning_db/scan.h"
 #include "tuning_db/sqlite.h"
 #include "tuning_db/store.h"
+#include "tuning_db/ties.h"
 #include "tuning_db/writer_lock.h"
 #include "tuning_db_schema.h"
 
@@ -36,6 +37,8 @@ class SqliteStore final : public RecordStore {
  private:
   Result<size_t> insert_all(const std::vector<Record>& records);
   Result<std::optional<Record>> read_row(int64_t id);
+  Result<std::string> default_candidate(const RecordKey& key);
+  Result<Record> simplest(const std::vector<Record>& ties);
 
   std::optional<WriterLock> lock_;  // let go after the connection is closed
   std::unique_ptr<Connection> connection_;
@@ -119,24 +122,46 @@ Result<std::optional<Record>> SqliteStore::read_row(int64_t id) {
   return std::optional<Record>();
 }
 
+Result<std::string> SqliteStore::default_candidate(const RecordKey& key) {
+  FARM_TRY(Statement last, connection_->prepare("SELECT candidate FROM records WHERE task = ? AND target = ? AND "
+                                                "threads = ? AND role = 'default' ORDER BY id DESC LIMIT 1"));
+  last.bind(0, key.task);
+  last.bind(1, key.target);
+  last.bind(2, int64_t{key.threads});
+  FARM_TRY(bool found, last.step());
+  return found ? std::string(last.text(0)) : "";
+}
+
+Result<Record> SqliteStore::simplest(const std::vector<Record>& ties) {
+  if (ties.size() == 1) return ties.front();
+  FARM_TRY(std::string fallback, default_candidate(ties.front().key));
+  return simplest_of(ties, fallback);
+}
+
+/// Rows of a key come fastest first, finals before others: the first one that can be read, then those that tie with it.
 Result<std::vector<Record>> SqliteStore::best(const RecordFilter& filter) {
   RecordFilter good = filter;
   good.only_ok = true;
   Where where = where_from_filter(good);
   FARM_TRY(Statement rows,
            connection_->prepare(
-               "SELECT id, task, target, threads FROM records" + where.sql +
+               "SELECT id, task, target, threads, role FROM records" + where.sql +
                " ORDER BY task, target, threads, role = 'final' DESC, latency_ns, length(candidate), candidate, id"));
   where.bind(rows);
-  std::vector<Record> winners;
+  std::vector<Record> winners, ties;
   for (;;) {
     FARM_TRY(bool more, rows.step());
+    bool same_key = more && !ties.empty() && ties.front().key.task == rows.text(1) &&
+                    ties.front().key.target == rows.text(2) && ties.front().key.threads == rows.integer(3);
+    if (!same_key && !ties.empty()) {
+      FARM_TRY(winners.emplace_back(), simplest(ties));
+      ties.clear();
+    }
     if (!more) return winners;
-    bool found = !winners.empty() && winners.back().key.task == rows.text(1) &&
-                 winners.back().key.target == rows.text(2) && winners.back().key.threads == rows.integer(3);
-    if (found) continue;
+    bool may_tie = ties.empty() || (ties.front().role == Role::Final && rows.text(4) == "final");
+    if (!may_tie) continue;
     FARM_TRY(std::optional<Record> record, read_row(rows.integer(0)));
-    if (record) winners.push_back(*std::move(record));
+    if (record && (ties.empty() || is_tie(ties.front(), *record))) ties.push_back(*std::move(record));
   }
 }
 

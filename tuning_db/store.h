@@ -44,8 +44,9 @@ class RecordStore {
   };
   virtual Result<ScanReport> scan(const RecordFilter& filter, const std::function<bool(const Record&)>& each) = 0;
 
-  /// The fastest Ok record of each (task, target, threads): finals count before trials of the same key, since they
-  /// were measured interleaved; the simplest (shortest text, then lexical) of equals.
+  /// The best Ok record of each (task, target, threads). Finals count before trials of the same key, since they were
+  /// measured interleaved; the fastest wins. Of finals that tie with the fastest one the simplest wins: the fewest
+  /// decisions that differ from the default schedule's, then the shortest text, then the first in the alphabet.
   virtual Result<std::vector<Record>> best(const RecordFilter& filter) = 0;
 
   /// Seconds of tuning stored and number of Trial records for a key.
@@ -60,6 +61,9 @@ class RecordStore {
 };
 
 Result<std::unique_ptr<RecordStore>> open_store(const std::string& path, OpenMode mode);
+
+/// Finals of one run, measured interleaved, whose intervals overlap: nobody can say which is faster.
+bool is_tie(const Record& one, const Record& other);
 
 /// What compile asks: the best record usable on `target` (exact CPU first, then a CPU whose features are a subset).
 struct BestMatch {
