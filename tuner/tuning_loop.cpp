@@ -221,8 +221,9 @@ Result<TuneReport> Loop::report(std::optional<Error> trouble) const {
 
 Status check_threads(const TuneOptions& options, const Target& device) {
   if (options.threads >= 1 && options.threads <= device.cores) return {};
-  return fail(ErrorCode::InvalidArgument, "threads is ", options.threads, " when the device ",
-              printable(options.device_key), " has ", device.cores, device.cores == 1 ? " core" : " cores");
+  return fail(ErrorCode::InvalidArgument, "--threads is ", options.threads, " when the device ",
+              printable(options.device_key), " has ", device.cores, device.cores == 1 ? " core" : " cores", "; 1 to ",
+              device.cores, " are possible");
 }
 
 Result<TuneReport> tune(const TuneOptions& options, const TuneParts& parts) {

@@ -200,7 +200,7 @@ TEST_CASE("more threads than the device has are refused before anything is measu
   tuning.options.threads = 3;
   const auto report = tuning.run_until(10);
   REQUIRE_FALSE(report);
-  CHECK(report.error().message == "threads is 3 when the device test has 2 cores");
+  CHECK(report.error().message == "--threads is 3 when the device test has 2 cores; 1 to 2 are possible");
   CHECK(tuning.records().empty());
 }
 

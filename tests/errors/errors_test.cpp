@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "target/target.h"
 #include "tests/errors/fixtures.h"
 #include "tests/programs.h"
 
@@ -47,10 +48,15 @@ std::vector<ErrorCase> read_cases(const std::string& path) {
 }
 
 /// {pid}: this process, which holds the fixture's lock. {port}: where nobody listens. {tracker}: the fixture's port.
+/// {cores}: of this machine, "2 cores"; {count}: how many.
 std::string fill_in(std::string text, const Fixtures& fixtures) {
-  const std::map<std::string, std::string> words{{"{pid}", std::to_string(getpid())},
-                                                 {"{port}", std::to_string(closed_port())},
-                                                 {"{tracker}", std::to_string(fixtures.tracker_port())}};
+  const int cores = describe_host().cores;
+  const std::map<std::string, std::string> words{
+      {"{cores}", std::to_string(cores) + (cores == 1 ? " core" : " cores")},
+      {"{count}", std::to_string(cores)},
+      {"{pid}", std::to_string(getpid())},
+      {"{port}", std::to_string(closed_port())},
+      {"{tracker}", std::to_string(fixtures.tracker_port())}};
   for (const auto& [word, value] : words)
     for (size_t at; (at = text.find(word)) != std::string::npos;) text.replace(at, word.size(), value);
   return text;
