@@ -8,6 +8,7 @@
 
 #include "apps/cli.h"
 #include "apps/record_table.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "target/target.h"
 #include "tensor/tensor.h"
@@ -128,11 +129,15 @@ Status run_query(const Arguments& arguments) {
   return answer(arguments, *store, records, report.damaged);
 }
 
+/// A damaged record may have been the best one, so all that could match are looked at, not only those that win.
 Status run_best(const Arguments& arguments) {
   FARM_TRY(RecordFilter filter, make_filter(arguments));
+  filter.only_ok = true;
   FARM_TRY(auto store, open_store(arguments.db, OpenMode::ReadOnly));
+  set_log_level(LogLevel::Error);  // the answer names what best() skips
   FARM_TRY(std::vector<Record> records, store->best(filter));
-  return answer(arguments, *store, records, {});
+  FARM_TRY(auto report, store->scan(filter, [](const Record&) { return true; }));
+  return answer(arguments, *store, records, report.damaged);
 }
 
 /// Lines go to a file beside the one wanted, which takes its place when it is whole.

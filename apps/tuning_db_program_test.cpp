@@ -141,7 +141,33 @@ TEST_CASE("verify finds a flipped byte and says where it is") {
   CHECK(verdict.starts_with("3\n3 records are whole\ntuning_db: record "));
   CHECK(verdict.ends_with(
       ": its content does not match its hash\ntuning_db: database tuning.db is damaged in 1 place\n"));
-  CHECK(count(shell("query --json"), "\"task\":") == 3);
+}
+
+TEST_CASE("query and best name the damaged records that could match, list the others and succeed") {
+  Shell shell;
+  shell.write("a.jsonl", kLines);
+  shell("import a.jsonl");
+  std::string bytes = shell.read("tuning.db");
+  for (const char* candidate : {"direct{tile=2}", "direct{tile=8}"}) {  // the best one, and one that crashed
+    size_t at = bytes.find("\"flops\":2000000.0", bytes.find(candidate));
+    REQUIRE(at != std::string::npos);
+    bytes[at + 8] = '3';
+  }
+  shell.write("tuning.db", bytes);
+  const std::string second = "\"record 2: its content does not match its hash\"",
+                    third = "\"record 3" + second.substr(9);
+  std::string all = shell("query --json"), best = shell("best --task matmul --json");
+  CHECK(all.starts_with("0\n"));
+  CHECK(count(all, "\"task\":") == 2);
+  CHECK(count(all, "\"damaged\":[" + second + "," + third + "]}") == 1);
+  CHECK(best.starts_with("0\n"));
+  CHECK(count(best, "\"task\":") == 2);
+  CHECK(count(best, "direct{tile=4}") == 1);
+  CHECK(count(best, "\"damaged\":[" + third + "]}") == 1);
+  CHECK(count(best, "tuning_db: record 3: ") == 1);  // and on standard error, once
+  CHECK(count(shell("best"), "record 3: its content does not match its hash\n") == 1);
+  for (const char* other : {"query --threads 1 --json", "best --threads 1 --json"})
+    CHECK(count(shell(other), "\"damaged\":[]}") == 1);
 }
 
 TEST_CASE("mistakes on the command line are usage errors with the nearest names") {
