@@ -8,6 +8,7 @@
 
 #include "apps/cli.h"
 #include "apps/record_table.h"
+#include "apps/task_argument.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "target/target.h"
@@ -23,6 +24,7 @@ struct Arguments {
   std::string db = "tuning.db";
   std::optional<std::string> task, shape, target;
   std::optional<int> threads;
+  size_t limit = SIZE_MAX;  // query
   bool json = false;
   std::string file;    // import, merge
   std::string output;  // export
@@ -43,7 +45,7 @@ Status choose_tasks(const Arguments& arguments, RecordFilter& filter) {
     filter.op = arguments.task;
     return {};
   }
-  FARM_TRY(Network network, resolve_tasks(*arguments.task, arguments.shape));
+  FARM_TRY(Network network, tasks_from_argument(*arguments.task, arguments.shape));
   for (const Layer& layer : network.layers) filter.tasks.push_back(layer.task.text());
   return {};
 }
@@ -124,7 +126,7 @@ Status run_query(const Arguments& arguments) {
   FARM_TRY(auto report, store->scan(filter, [&](const Record& record) {
     records.push_back(record);
     records.back().measurement.samples_ns = {};  // not shown, and most of the memory
-    return true;
+    return records.size() < arguments.limit;
   }));
   return answer(arguments, *store, records, report.damaged);
 }
@@ -236,8 +238,9 @@ CLI::App* add_command(CLI::App& app, Arguments& arguments, const char* name, con
 
 void add_filters(CLI::App* command, Arguments& arguments) {
   command
-      ->add_option("--task", arguments.task,
-                   "An operator (every shape of it without --shape), a network, a layer or a task's text")
+      ->add_option(
+          "--task", arguments.task,
+          "An operator (every shape of it without --shape), a network, a layer, a task's text or a file of them")
       ->type_name("NAME");
   command->add_option("--shape", arguments.shape, "The operator's shape: k=v,k=v")->type_name("SHAPE");
   command
@@ -259,6 +262,9 @@ int run(int argc, const char* const* argv) {
   std::vector<std::pair<CLI::App*, Command>> commands;
 
   commands.emplace_back(add_command(app, arguments, "query", "List records; all of them without a filter"), run_query);
+  in_range(commands.back().first->add_option("--limit", arguments.limit, "At most so many, the oldest ones"), 1,
+           SIZE_MAX)
+      ->type_name("INT");
   commands.emplace_back(add_command(app, arguments, "best", "List the fastest record of each task, target and threads"),
                         run_best);
   for (auto& [command, unused] : commands) {

@@ -93,6 +93,21 @@ TEST_CASE("imported records are listed, filtered and ranked") {
   CHECK(count(best, "\"share_of_peak\":0.5") == 1);
 }
 
+TEST_CASE("a file of tasks narrows like the tasks in it, and a limit takes the oldest") {
+  Shell shell;
+  shell.write("a.jsonl", kLines);
+  shell("import a.jsonl");
+  shell.write("layers.txt", "# a comment\n2 x " + kDense + "\nmatmul(m=7,n=7,k=7)\n");
+  CHECK(count(shell("query --task layers.txt --json"), "\"task\":") == 1);
+  CHECK(count(shell("best --task ./layers.txt --json"), "\"task\":\"" + kDense + "\"") == 1);
+  std::string oldest = shell("query --limit 2 --json");
+  CHECK(count(oldest, "\"task\":") == 2);
+  CHECK(count(oldest, "direct{tile=4}") == 1);
+  CHECK(count(oldest, "direct{tile=8}") == 1);
+  CHECK(count(shell("query --limit 9 --json"), "\"task\":") == 4);
+  CHECK(shell("best --limit 2").starts_with("2\ntuning_db: unknown flag --limit"));
+}
+
 TEST_CASE("people get aligned columns, and a reason for an empty answer") {
   Shell shell;
   shell.write("a.jsonl", kLines);
