@@ -30,9 +30,17 @@ uint64_t Rng::next() {
   return result;
 }
 
+/// Upper half of the product, by words of 32 bits: boards of that size have no 128-bit integers.
+static uint64_t multiply_high(uint64_t a, uint64_t b) {
+  uint64_t a_high = a >> 32, a_low = a & 0xffffffff, b_high = b >> 32, b_low = b & 0xffffffff;
+  uint64_t middle = a_high * b_low + (a_low * b_low >> 32);
+  uint64_t carry = (middle & 0xffffffff) + a_low * b_high;
+  return a_high * b_high + (middle >> 32) + (carry >> 32);
+}
+
 uint64_t Rng::below(uint64_t bound) {
   // Lemire's multiply-shift; the bias of 2^-64 * bound is far below anything that a search could notice.
-  return static_cast<uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
+  return multiply_high(next(), bound);
 }
 
 double Rng::uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }

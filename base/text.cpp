@@ -112,4 +112,39 @@ std::string printable(std::string_view text) {
   return safe;
 }
 
+/// Bytes of the well-formed UTF-8 character at the front; 0 when there is none. RFC 3629, section 4.
+static size_t character_bytes(std::string_view text) {
+  auto byte = [&](size_t i) { return static_cast<unsigned char>(i < text.size() ? text[i] : 0); };
+  auto follows = [&](size_t i) { return byte(i) >> 6 == 2; };
+  unsigned char first = byte(0), second = byte(1);
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first <= 0xdf) return follows(1) ? 2 : 0;
+  if (first >= 0xe0 && first <= 0xef) {
+    bool possible = first == 0xe0 ? second >= 0xa0 : first != 0xed || second < 0xa0;  // neither overlong nor a surrogate
+    return possible && follows(1) && follows(2) ? 3 : 0;
+  }
+  if (first < 0xf0 || first > 0xf4) return 0;
+  bool possible = first == 0xf0 ? second >= 0x90 : first != 0xf4 || second < 0x90;
+  return possible && follows(1) && follows(2) && follows(3) ? 4 : 0;
+}
+
+std::string json_quoted(std::string_view text) {
+  std::string quoted = "\"";
+  while (!text.empty()) {
+    size_t bytes = character_bytes(text);
+    auto c = static_cast<unsigned char>(text.front());
+    if (bytes == 0) {
+      quoted += "\\ufffd";
+    } else if (c == '"' || c == '\\') {
+      quoted += {'\\', text.front()};
+    } else if (c < 0x20) {
+      quoted += fmt::format("\\u{:04x}", c);
+    } else {
+      quoted += text.substr(0, bytes);
+    }
+    text.remove_prefix(std::max<size_t>(bytes, 1));
+  }
+  return quoted + '"';
+}
+
 }  // namespace farm

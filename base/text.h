@@ -31,4 +31,7 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 /// Control characters as \xNN, so that a hostile name cannot drive a terminal.
 std::string printable(std::string_view text);
 
+/// The text as a JSON string with its quotes; what is no UTF-8 becomes U+FFFD, so that a document stays readable.
+std::string json_quoted(std::string_view text);
+
 }  // namespace farm

@@ -30,4 +30,17 @@ TEST_CASE("splitting keeps empty pieces in the middle and joining is its inverse
 
 TEST_CASE("control characters are shown, not sent to the terminal") { CHECK(printable("a\x1b[2J") == "a\\x1b[2J"); }
 
+TEST_CASE("a text becomes a JSON string, whatever its bytes are") {
+  CHECK(json_quoted("a \"b\" \\ \n\x01") == "\"a \\\"b\\\" \\\\ \\u000a\\u0001\"");
+  for (const char* good : {"", "caf\xc3\xa9", "\xe2\x82\xac", "\xed\x9f\xbf", "\xf0\x9f\x98\x80", "\xf4\x8f\xbf\xbf"})
+    CHECK(json_quoted(good) == '"' + std::string(good) + '"');
+  // A lone byte, one cut short, overlong ones, a surrogate, one beyond the last.
+  for (const char* bad :
+       {"\x80", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf0\x80\x80\x80", "\xf4\x90\x80\x80"}) {
+    std::string quoted = json_quoted(std::string("x") + bad + "y");
+    CHECK(quoted.starts_with("\"x\\ufffd"));
+    CHECK(quoted.ends_with("y\""));
+  }
+}
+
 }  // namespace farm

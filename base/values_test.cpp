@@ -19,6 +19,14 @@ TEST_CASE("a content hash is the same on every host and round-trips through text
   CHECK_FALSE(hash_from_string("zz"));
 }
 
+TEST_CASE("numbers of a seed are the same on every host") {
+  Rng rng(7);
+  CHECK(rng.next() == 12923355070828475994u);
+  CHECK(rng.below(1'000'000'000'007) == 278'751'229'475);
+  CHECK(rng.below(13) == 10);
+  CHECK(rng.uniform() == Approx(0.981097725));
+}
+
 TEST_CASE("equal seeds give equal numbers and a fork is another stream") {
   Rng a(7), b(7);
   for (int i = 0; i < 100; ++i) REQUIRE(a.next() == b.next());
