@@ -50,8 +50,8 @@ struct farm_pool {
   _Alignas(kCacheLine) atomic_uint generation; /* futex; rises by one a loop */
   _Alignas(kCacheLine) atomic_uint pending;    /* futex; workers that still run */
   _Alignas(kCacheLine) atomic_int sleepers;    /* workers that wait in the kernel */
-  atomic_bool caller_sleeps;
-  _Alignas(kCacheLine) atomic_bool busy; /* somebody's loop runs, or the pool has ended */
+  atomic_int caller_sleeps;            /* words, not bytes: on RISC-V a byte's exchange is a call of libatomic */
+  _Alignas(kCacheLine) atomic_int busy; /* somebody's loop runs, or the pool has ended */
 };
 
 static void futex_wait(atomic_uint *word, unsigned expected) {
@@ -131,7 +131,7 @@ static void wait_for_workers(struct farm_pool *pool) {
 }
 
 static bool claim(struct farm_pool *pool) {
-  bool expected = false;
+  int expected = false;
   return atomic_compare_exchange_strong_explicit(&pool->busy, &expected, true, memory_order_acquire,
                                                  memory_order_relaxed);
 }
