@@ -266,18 +266,20 @@ Result<std::unique_ptr<RecordStore>> open_reader(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored))
     return fail(ErrorCode::NotFound, "no database ", path, "; tune writes one, --db FILE names another");
-  FARM_TRY(auto connection, open_for_reading(path));
+  FARM_TRY(auto opened, open_for_reading(path));
+  const Connection& connection = *opened;
+  auto store = std::make_unique<SqliteStore>(std::move(opened), std::nullopt);  // tidies up after a refusal too
   // Exactly one connection may write back the log: the writer's (SQLite before 3.51.3 can lose data otherwise).
-  sqlite3_db_config(connection->handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-  auto judged = is_blank(*connection);
+  sqlite3_db_config(connection.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  auto judged = is_blank(connection);
   if (!judged && judged.error().code == ErrorCode::Corrupt) {
-    tolerate_damage(*connection);
-    judged = is_blank(*connection);
+    tolerate_damage(connection);
+    judged = is_blank(connection);
   }
   FARM_TRY(bool blank, judged);
   if (blank) return fail(ErrorCode::NotFound, "database ", path, " is empty; tune fills one, --db FILE names another");
-  FARM_CHECK(check_version(*connection));
-  return std::make_unique<SqliteStore>(std::move(connection), std::nullopt);
+  FARM_CHECK(check_version(connection));
+  return store;
 }
 
 }  // namespace

@@ -133,11 +133,21 @@ TEST_CASE("a database of a newer version is refused by name") {
   std::string path = folder.file("t.db");
   fill(path, 1);
   execute(path, "PRAGMA user_version = 3");
-  for (OpenMode mode : {OpenMode::ReadOnly, OpenMode::ReadWrite})
+  for (OpenMode mode : {OpenMode::ReadOnly, OpenMode::ReadWrite}) {
     CHECK(open_store(path, mode).error() ==
           Error{ErrorCode::Unavailable, "database " + path +
                                             " is of version 3, this program reads up to 1; use a newer program or "
                                             "choose another with --db"});
+    CHECK(folder.files() == std::vector<std::string>{"t.db"});
+  }
+}
+
+TEST_CASE("a reader leaves nothing beside a file, whatever it thinks of it") {
+  TempFolder folder;
+  std::string path = folder.file("t.db");
+  execute(path, "PRAGMA journal_mode = WAL; CREATE TABLE records (id INTEGER)");
+  CHECK_FALSE(open_store(path, OpenMode::ReadOnly));
+  CHECK(folder.files() == std::vector<std::string>{"t.db"});
 }
 
 TEST_CASE("another program's database is refused by name") {
