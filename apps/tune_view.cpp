@@ -50,7 +50,7 @@ std::string best_so_far(const TuneProgress& p) {
 std::string what_now(const TuneProgress& p) {
   switch (p.phase) {
     case TuneProgress::Phase::Default:
-      return "default schedule";
+      return "measuring the default schedule";
     case TuneProgress::Phase::Finals:
       return "finals: the fastest again, beside the default schedule";
     case TuneProgress::Phase::Search:
