@@ -3,7 +3,6 @@
 #include <sched.h>
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
 #include "apps/cli.h"
 #include "apps/daemon.h"
@@ -39,17 +38,14 @@ void add_options(CLI::App& app, Options& options) {
 
 void announce_device(const Options& options, const DeviceServer& server, const Target& target) {
   const Address& address = server.address();
-  nlohmann::json json{{"id", server.id()},
-                      {"key", options.key},
-                      {"listen", address.host},
-                      {"port", address.port},
-                      {"target", target.text()},
-                      {"cores", target.cores},
-                      {"peak_gflops_core", target.peak_gflops_core}};
+  std::string json = fmt::format(
+      R"({{"id": {}, "key": {}, "listen": {}, "port": {}, "target": {}, "cores": {}, "peak_gflops_core": {}}})",
+      json_quoted(server.id()), json_quoted(options.key), json_quoted(address.host), address.port,
+      json_quoted(target.text()), target.cores, target.peak_gflops_core);
   std::string text = fmt::format("{} offers {} core{} of {} ({:.1f} GFLOP/s each), listens on {} ({})", server.id(),
                                  target.cores, target.cores == 1 ? "" : "s", target.text(), target.peak_gflops_core,
                                  address.text(), who_can_reach(address.host));
-  announce(options.daemon, text, json.dump(), address.port);
+  announce(options.daemon, text, json, address.port);
 }
 
 Status serve(const Options& options) {

@@ -53,13 +53,15 @@ exit 0
 EOT
 fake cmake <<'EOT'
 echo "cmake $*" >>"$WORK/calls"
-mkdir -p "$TREE/build/release"
-echo "CMAKE_HOME_DIRECTORY:INTERNAL=$TREE" >"$TREE/build/release/CMakeCache.txt"
-touch "$TREE/build/release/build.ninja"
+build=$TREE/build/$2  # cmake --preset NAME
+mkdir -p "$build"
+echo "CMAKE_HOME_DIRECTORY:INTERNAL=$TREE" >"$build/CMakeCache.txt"
+touch "$build/build.ninja"
 EOT
 fake ninja <<'EOT'
 echo "ninja $*" >>"$WORK/calls"
 if grep -q broken "$TREE/room/a.cpp"; then echo "a.cpp:1: error: it is broken"; exit 1; fi
+if [[ $3 == rpc_server ]]; then mkdir -p "$2/bin"; echo static >"$2/bin/rpc_server"; exit; fi  # ninja -C FOLDER TARGET
 mkdir -p "$TREE/build/release/bin"
 printf '#!/bin/sh\necho "$(basename "$0") $* in $(pwd)"\nexit 7\n' >"$TREE/build/release/bin/tune"
 chmod +x "$TREE/build/release/bin/tune"
@@ -140,6 +142,32 @@ check "a broken build is tried again" exits 3
 echo fine >"$tree/room/a.cpp"
 run bench one-thing --json
 check "a benchmark is built and run" out_is "bench_one_thing --json in $work"
+
+# Boards
+run build --target mips
+check "an unknown kind of board exits 2" exits 2
+check "an unknown kind of board is told what is possible" err_is \
+  'farm: no target "mips"; possible are aarch64, armv7, riscv64, x86-64'
+run build --target arm7
+check "a mistyped one finds its neighbour" err_has '(did you mean armv7?)'
+run build --target
+check "no kind of board is told what is possible" err_is \
+  'farm: --target needs a value; possible are aarch64, armv7, riscv64, x86-64'
+check "no kind of board exits 2" exits 2
+run build --target aarch64 --no-install
+check "a missing cross compiler is named" err_is "farm: missing packages: g++-aarch64-linux-gnu"
+check "a missing cross compiler ends it when it may not install" exits 3
+echo g++-aarch64-linux-gnu >>"$work/all"
+run build --target aarch64
+check "a board's program is built" exits 0
+check "only the cross compiler is installed" called "DPkg::Lock::Timeout=300 g++-aarch64-linux-gnu"
+check "a board's build is configured by its preset" called "cmake --preset aarch64"
+check "a board's build is one program in a folder of its own" called "ninja -C $tree/build/aarch64 rpc_server"
+check "a board's program lies in dist" test -x "$tree/dist/aarch64/rpc_server"
+check "a script reads its path and size" out_is "$tree/dist/aarch64/rpc_server  0.00 MB (7 bytes)"
+check "the product's own build is left alone" calls_are "cmake --preset release" 1
+run build --target=armv7 rpc_server
+check "a target's name is all that is wanted" err_is 'farm: unexpected argument "rpc_server" after --target armv7'
 
 # Boost
 sed -i 's/^libboost-dev$/libboost1.81-dev/' "$work/installed"
