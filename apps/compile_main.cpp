@@ -23,6 +23,14 @@ struct Arguments {
   bool json = false;
 };
 
+/// Everything that the command line decides. What is given is checked before what is missing is asked for.
+struct Job {
+  Network network;
+  Records records;
+  TargetChoice target;
+  int threads = 1;
+};
+
 // What to compile
 // -------------------------------------------------------------------------------------------------------
 
@@ -67,19 +75,20 @@ std::string prototype_in(const std::string& header, const std::string& name) {
 /// A schedule that worked when it was measured may be refused by this version: the default one then, aloud.
 Result<Library> build_or_fall_back(CompiledLayer& layer, const Target& target, Notes& notes) {
   auto library = build(layer);
-  if (!library && layer.choice.record) {
+  if (!library && library.error().code == ErrorCode::NoCandidate && layer.choice.record) {
     notes.push_back("the recorded schedule cannot be compiled, so the default one is taken: " +
                     library.error().message);
     FARM_TRY(layer.choice, default_schedule(layer.task, target, layer.threads));
     library = build(layer);
   }
-  if (!library && library.error().code != ErrorCode::Unavailable) library.error().code = ErrorCode::NoCandidate;
   return library;
 }
 
-Status compile_layer(CompiledLayer& layer, const Target& target, const Records& records, Notes& notes) {
-  FARM_TRY(layer.choice, choose_schedule(layer.task, target, layer.threads, records, notes));
+Status compile_layer(CompiledLayer& layer, const Job& job, Notes& notes) {
+  const Target& target = job.target.target;
+  FARM_TRY(layer.choice, choose_schedule(layer.task, target, layer.threads, job.records, notes));
   FARM_TRY(Library library, build_or_fall_back(layer, target, notes));
+  if (job.network.layers.size() > 1) FARM_CHECK(make_folder(layer));
   layer.prototype = prototype_in(library.header, layer.name);
   return write_files(
       {{layer.library_path, library.shared_object}, {layer.header_path, std::as_bytes(std::span(library.header))}});
@@ -87,14 +96,6 @@ Status compile_layer(CompiledLayer& layer, const Target& target, const Records& 
 
 // The program
 // ---------------------------------------------------------------------------------------------------------------
-
-/// Everything that the command line decides. What is given is checked before what is missing is asked for.
-struct Job {
-  Network network;
-  Records records;
-  TargetChoice target;
-  int threads = 1;
-};
 
 /// One task's reason; of a network the names of the layers would fill a page that its table shows anyway.
 Status note_missing(const Job& job, const std::vector<CompiledLayer>& layers, Notes& notes) {
@@ -173,7 +174,7 @@ Status compile(const Arguments& arguments, Notes& notes) {
   const Network& network = job.network;
   FARM_TRY(std::vector<CompiledLayer> layers, place_layers(arguments.places, network, job.threads));
   for (CompiledLayer& layer : layers) {
-    FARM_CHECK(compile_layer(layer, job.target.target, job.records, notes));
+    FARM_CHECK(compile_layer(layer, job, notes));
     say(notes);
   }
   FARM_CHECK(note_missing(job, layers, notes));

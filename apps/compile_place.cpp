@@ -78,9 +78,6 @@ Result<std::vector<CompiledLayer>> place_network(const Places& places, const Net
   if (!is_folder(folder))
     return fail(ErrorCode::InvalidArgument, network.name, " has ", network.layers.size(),
                 " layers, so -o must be a folder for their libraries: ", printable(folder), "/");
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return fail(ErrorCode::Unavailable, "folder ", printable(folder), " cannot be made: ", error.message());
   std::string prefix = places.name.empty() ? as_identifier(network.name) : places.name;
   std::vector<CompiledLayer> placed;
   for (size_t i = 0; i < network.layers.size(); ++i) {
@@ -110,6 +107,14 @@ Result<std::vector<CompiledLayer>> place_layers(const Places& places, const Netw
   if (network.layers.empty()) return fail(ErrorCode::InvalidArgument, printable(network.name), " names no task");
   return network.layers.size() == 1 ? place_one(places, network.layers.front(), threads)
                                     : place_network(places, network, threads);
+}
+
+Status make_folder(const CompiledLayer& layer) {
+  std::filesystem::path folder = std::filesystem::path(layer.library_path).parent_path();
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error) return {};
+  return fail(ErrorCode::Unavailable, "folder ", printable(folder.string()), " cannot be made: ", error.message());
 }
 
 }  // namespace farm

@@ -17,7 +17,10 @@ struct Places {
 /// A C identifier that is no word of C or C++, or empty.
 Status check_library_name(const std::string& name);
 
-/// One task: a library and a header. A network: a folder of them, NAME_<layer>, which is made when it is not there.
+/// One task: a library and a header. A network: a folder of them, NAME_<layer>; see make_folder.
 Result<std::vector<CompiledLayer>> place_layers(const Places& places, const Network& network, int threads);
+
+/// Of a network's library, when it is not there. Done once there is something to write into it.
+Status make_folder(const CompiledLayer& layer);
 
 }  // namespace farm

@@ -42,8 +42,9 @@ struct Library {
   std::vector<std::byte> shared_object;
   std::string header;
 };
-/// `module` must be lowered for `options.threads`. InvalidArgument when the name is no C identifier or `operands` does
-/// not name the module's inputs and constants, once each.
+/// `module` must be lowered for `options.threads`. InvalidArgument when the name is no C identifier, `operands` does not
+/// name the module's inputs and constants, once each, or libraries for such a target are not made here; NoCandidate when
+/// there is no code for what the module does; Unavailable when the machine lacks memory.
 Result<Library> build_library(const Module& module, const Target& target, const LibraryOptions& options);
 
 /// The LLVM IR and the assembly of a module, for people.

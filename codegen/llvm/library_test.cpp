@@ -157,6 +157,15 @@ TEST_CASE("wrong options are refused by name") {
   CHECK(refuse({.name = "c", .operands = {"data"}}) == "codegen: operand weight is left out of the library");
 }
 
+TEST_CASE("a library for another family than its threads are built for is refused") {
+  const Target board = *target_from_name("armv7");
+  REQUIRE(make_llvm_backend()->build(small_module(), board, 2).has_value());
+  const auto library = build_library(small_module(), board, {.name = "small"});
+  REQUIRE(!library.has_value());
+  CHECK(library.error().code == ErrorCode::InvalidArgument);
+  CHECK(library.error().message.find("codegen: no library for armv7") == 0);
+}
+
 TEST_CASE("without constants nothing is packed and run is the whole") {
   const Buffer a = make_buffer("a", kFloat32, {8}), b = make_buffer("b", kFloat32, {8}),
                out = make_buffer("out", kFloat32, {8});

@@ -28,7 +28,7 @@ Status run_lld(const std::vector<std::string>& arguments) {
   const std::lock_guard lock(lld_mutex());
   const auto result = lld::lldMain(raw, output_stream, error_stream, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode == 0 && result.canRunAgain) return {};
-  return fail(ErrorCode::InvalidArgument, "codegen: the linker failed: ", errors.substr(0, errors.find('\n')));
+  return fail(ErrorCode::NoCandidate, "codegen: the linker failed: ", errors.substr(0, errors.find('\n')));
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ Status emit_module(const Module& module, const CodeOptions& options, llvm::Modul
   std::optional<std::string> problem;
   emit_run(module, options, into, problem);
   if (module.prepack()) emit_prepack(module, options, into, problem);
-  if (problem) return fail(ErrorCode::InvalidArgument, "codegen: ", *problem);
+  if (problem) return fail(ErrorCode::NoCandidate, "codegen: ", *problem);
   return {};
 }
 
