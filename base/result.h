@@ -62,12 +62,14 @@ std::string concat(const Parts&... parts) {
 #define FARM_CONCAT_(a, b) a##b
 #define FARM_CONCAT(a, b) FARM_CONCAT_(a, b)
 
+// NOLINTBEGIN(bugprone-macro-parentheses): `temporary` and `target` are declared here, where no parentheses may stand.
 /// `FARM_TRY(auto lease, client.lease(key));` assigns the value or returns the error to the caller.
 #define FARM_TRY(target, expression) FARM_TRY_(FARM_CONCAT(farm_try_, __LINE__), target, expression)
 #define FARM_TRY_(temporary, target, expression)                   \
   auto temporary = (expression);                                   \
   if (!temporary) return std::unexpected(std::move(temporary).error()); \
   target = *std::move(temporary)
+// NOLINTEND(bugprone-macro-parentheses)
 
 /// The same for a Status.
 #define FARM_CHECK(expression)                                                                  \

@@ -11,6 +11,7 @@ extern "C" {
    worker 0. */
 typedef void (*farm_parallel_body)(void *closure, int64_t begin, int64_t end, int32_t worker);
 
+/* NOLINTNEXTLINE(readability-identifier-naming): a C name, spelt like those of the functions. */
 struct farm_call_context {
   void (*parallel_for)(struct farm_call_context *context, int64_t count, farm_parallel_body body, void *closure);
   void *pool;
