@@ -150,11 +150,11 @@ TEST_CASE("a kernel that exits, forks, kills or takes all memory is one failed m
 TEST_CASE("a candidate that is surely slower than the best is cut short, any other is not") {
   TestTask task;
   auto request = task.request({test_artifact("good_run")});
-  request.best_ns = 1;
+  request.best_ns = 1e-6;  // so far away that no disturbance of the golden kernel brings the verdict near
   Measurement slower = measure_all(request, task).front();
   CHECK(slower.outcome == Outcome::Ok);
   CHECK(slower.cut_short);
-  CHECK(slower.latency_ns > 2 * request.best_ns);
+  CHECK(slower.samples_ns.size() <= 3);
   request.best_ns = 1e12;
   CHECK_FALSE(measure_all(request, task).front().cut_short);
 }

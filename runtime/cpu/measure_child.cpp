@@ -14,6 +14,7 @@
 #include "runtime/cpu/fault_report.h"
 #include "runtime/cpu/host_time.h"
 #include "runtime/cpu/kernel_run.h"
+#include "runtime/cpu/physics.h"
 #include "runtime/cpu/pool.h"
 #include "runtime/cpu/priority.h"
 #include "runtime/cpu/sandbox.h"
@@ -214,23 +215,9 @@ class Subject {
       return fail_with(
           {Outcome::Unstable, fmt::format("no two of {} samples agree within a factor of two, {} of them preempted",
                                           samples_.size(), ranking.preempted)});
-    if (auto impossible = faster_than_physics()) fail_with({Outcome::WrongResult, *impossible});
-  }
-
-  /// Coarse on purpose: an algorithm may execute fewer flops than are nominal, but not eight times fewer; and no core
-  /// reads two terabytes a second.
-  std::optional<std::string> faster_than_physics() const {
-    double peak_flops_ns = job_.golden.flops_per_round * static_cast<double>(job_.golden_rounds) * artifact_.threads /
-                           std::max(golden_ns_, 1.0);
-    double flops_ns = artifact_.flops / result_.latency_ns;
-    if (flops_ns > 8 * peak_flops_ns)
-      return fmt::format("faster than physics: {:.0f} GFLOP/s when the peak is {:.0f}", flops_ns, peak_flops_ns);
-    int64_t bytes = artifact_.output.bytes();
-    for (const auto& input : artifact_.inputs) bytes += input.bytes();
-    double bytes_ns = static_cast<double>(bytes) / result_.latency_ns;
-    if (bytes_ns > 2000.0 * artifact_.threads)
-      return fmt::format("faster than physics: its inputs and output at {:.0f} GB/s", bytes_ns);
-    return std::nullopt;
+    double golden_flops = job_.golden.flops_per_round * static_cast<double>(job_.golden_rounds) * artifact_.threads;
+    if (auto impossible = faster_than_physics(artifact_, samples_, golden_best(), golden_flops))
+      fail_with({Outcome::WrongResult, *impossible});
   }
 
   const ChildJob& job_;
