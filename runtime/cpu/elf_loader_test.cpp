@@ -28,6 +28,7 @@ TEST_CASE("a shared object with imports, relocations and zeroed data runs") {
   CHECK(out[0] == std::exp(1.0f));
   CHECK(out[1] == 42);
   CHECK(out[2] == 0);
+  CHECK(out[3] == -10);
   CHECK(object->function("no_such_function") == nullptr);
 }
 
