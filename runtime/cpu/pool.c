@@ -20,7 +20,9 @@ enum { kSpins = 20000, kCacheLine = 64 };
 #if defined(__x86_64__) || defined(__i386__)
 #define spin_pause() __builtin_ia32_pause()
 #elif defined(__aarch64__) || defined(__arm__)
-#define spin_pause() __asm__ volatile("yield")
+#define spin_pause() __asm__ volatile("isb" ::: "memory") /* "yield" does nothing there, and ends the wait too soon */
+#elif defined(__riscv)
+#define spin_pause() __asm__ volatile(".insn i 0x0f, 0, x0, x0, 0x010" ::: "memory") /* "pause", a hint to all */
 #else
 #define spin_pause() __asm__ volatile("" ::: "memory")
 #endif
@@ -161,7 +163,8 @@ static void watch_for_forks(struct farm_pool *pool) {
   size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
   void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return;
-  if (madvise(page, bytes, MADV_WIPEONFORK) != 0) {
+  /* An emulator that runs single programs says yes to any advice and follows none. */
+  if (madvise(page, bytes, -1) == 0 || madvise(page, bytes, MADV_WIPEONFORK) != 0) {
     munmap(page, bytes);
     return;
   }
