@@ -13,6 +13,7 @@
 #include <set>
 #include <utility>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "runtime/cpu/frame_io.h"
 #include "runtime/cpu/runner.h"
@@ -82,6 +83,9 @@ class CpuDevice final : public Device {
     FARM_TRY(RunnerProcess runner, RunnerProcess::start(target_, cores_));
     FARM_TRY(RunnerReply hello, runner.receive(std::chrono::steady_clock::now() + std::chrono::seconds(30)));
     if (target_.peak_gflops_core == 0) target_.peak_gflops_core = hello.reply.peak_gflops;
+    if (!hello.filtered && !std::exchange(said_unfiltered_, true))
+      log_event(LogLevel::Warning, "sandbox",
+                {{"missing", "filter of system calls"}, {"still", "own process, limits, guard pages, deadline"}});
     set_runner(std::make_unique<RunnerProcess>(std::move(runner)));
     return {};
   }
@@ -179,6 +183,7 @@ class CpuDevice final : public Device {
   std::mutex mutex_;  ///< of the next three: what cancel() touches from another thread
   std::unique_ptr<RunnerProcess> runner_;
   bool measuring_ = false, cancelled_ = false;
+  bool said_unfiltered_ = false;
   std::set<Hash> sent_;
   size_t sent_bytes_ = 0;
 };

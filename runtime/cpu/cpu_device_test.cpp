@@ -57,15 +57,15 @@ TEST_CASE("a good kernel is checked and timed, with one thread and with all core
 }
 
 TEST_CASE("the device knows its peak, and measures it again on request") {
-  CHECK(device().target().peak_gflops_core > 0.1);
+  CHECK(device().target().peak_gflops_core > 0.01);
   TestTask task;
   auto request = task.request({test_artifact("good_run")});
   request.measure_peak = true;
   auto reply = device().measure(request, task.blobs());
   REQUIRE(reply);
-  CHECK(reply->peak_gflops > 0.1);
+  CHECK(reply->peak_gflops > 0.01);
   request.artifacts.clear();
-  CHECK(device().measure(request, task.blobs())->peak_gflops > 0.1);
+  CHECK(device().measure(request, task.blobs())->peak_gflops > 0.01);
 }
 
 TEST_CASE("wrong results are found before and after timing") {
@@ -96,7 +96,8 @@ TEST_CASE("a crash is one failed measurement with the signal's name, on whatever
   CHECK(null.outcome == Outcome::Crashed);
   CHECK(null.detail == "signal 11 (SIGSEGV) at address 0x8");
   CHECK(measure("trap_run").outcome == Outcome::Crashed);
-  CHECK(begins_with(measure("trap_run").detail, "signal 4 (SIGILL)"));
+  auto trap = measure("trap_run").detail;  // by an instruction that does not exist, or by a breakpoint
+  CHECK((begins_with(trap, "signal 4 (SIGILL)") || begins_with(trap, "signal 5 (SIGTRAP)")));
   CHECK(begins_with(measure("stack_run").detail, "signal 11 (SIGSEGV)"));
   CHECK(
       begins_with(measure("worker_crash_run", device().target().cores).detail, "signal 11 (SIGSEGV) at address 0x10"));
@@ -108,19 +109,21 @@ TEST_CASE("a code other than 0 and an artifact that cannot be launched are told 
   CHECK(measure("code_run").detail == "code_run returned 7");
   CHECK(measure("no_such_run").detail == "the shared object has no function no_such_run");
   TestTask task;
-  std::vector<Artifact> artifacts(6, test_artifact("good_run"));
+  std::vector<Artifact> artifacts(7, test_artifact("good_run"));
   artifacts[0].blob = test_kernel_file("unknown_import");
   artifacts[1].features = {"warp-drive"};
   artifacts[2].threads = 4096;
   artifacts[3].blob.resize(100);
   artifacts[4].packed_bytes = int64_t{1} << 62;
   artifacts[5].inputs[0].shape = {int64_t{1} << 40};
+  artifacts[6].isa = "sparc";
   auto measurements = measure_all(task.request(artifacts), task);
   for (const auto& measurement : measurements) CHECK(measurement.outcome == Outcome::LaunchFailed);
   CHECK(measurements[0].detail == "shared object refused: it imports puts, which kernels may not use");
   CHECK(begins_with(measurements[1].detail, "needs warp-drive, which this device"));
   CHECK(begins_with(measurements[2].detail, "needs 4096 threads when this device has"));
   CHECK(begins_with(measurements[4].detail, "needs 1073741824 MiB of memory"));
+  CHECK(measurements[6].detail == "built for sparc, device is " + device().target().isa);
 }
 
 TEST_CASE("a kernel that hangs is ended at its limit") {
@@ -129,20 +132,22 @@ TEST_CASE("a kernel that hangs is ended at its limit") {
   CHECK(hang.detail == "did not end within 0.1 s");
 }
 
-#if defined(__x86_64__)
 TEST_CASE("a kernel that hangs with all signals blocked or sleeps is ended at its limit, too") {
   CHECK(measure_with_timeout("deaf_hang_run", std::chrono::milliseconds(100)).outcome == Outcome::Timeout);
   CHECK(measure_with_timeout("sleep_run", std::chrono::milliseconds(100)).outcome == Outcome::Timeout);
 }
 
-TEST_CASE("a kernel that exits, forks, kills or takes all memory is one failed measurement") {
+TEST_CASE("a kernel that exits, forks or kills is one failed measurement") {
   CHECK(measure("exit_run").outcome == Outcome::Crashed);
   CHECK(measure("exit_run").detail == "the process ended with code 0 instead of returning");
   CHECK(measure("fork_run").outcome != Outcome::Ok);
   CHECK(measure("kill_run").outcome != Outcome::Ok);
+  CHECK(measure("good_run").outcome == Outcome::Ok);
+}
+
 #if !defined(__SANITIZE_ADDRESS__)  // its shadow memory forbids the limit that stops this one
+TEST_CASE("a kernel that takes all memory is one failed measurement", "[memory limit]") {
   CHECK(measure("hog_run").detail == "hog_run returned 12");
-#endif
   CHECK(measure("good_run").outcome == Outcome::Ok);
 }
 #endif
@@ -182,11 +187,16 @@ TEST_CASE("inputs of another seed are other inputs") {
   CHECK(measure_all(mixed, one).front().outcome == Outcome::WrongResult);
 }
 
-TEST_CASE("a cold measurement works like a warm one") {
+TEST_CASE("a cold measurement works like a warm one, or says that this isa has none") {
   TestTask task;
   auto request = task.request({test_artifact("good_run")});
   request.policy.cold = true;
-  CHECK(measure_all(request, task).front().outcome == Outcome::Ok);
+  Measurement measurement = measure_all(request, task).front();
+#if defined(__x86_64__) || defined(__aarch64__)
+  CHECK(measurement.outcome == Outcome::Ok);
+#else
+  CHECK(measurement.detail == "caches cannot be flushed on this isa: measure warm");
+#endif
 }
 
 TEST_CASE("a request that names an unknown blob or another size is an error of the caller") {
@@ -201,14 +211,14 @@ TEST_CASE("a request that names an unknown blob or another size is an error of t
 }
 
 TEST_CASE("a narrowed device says so and refuses what is beyond it") {
-  auto narrowed = make_cpu_device({{}, "x86-64"});
-  if (device().target().isa.find("x86-64") != 0) return;
+  std::string lowest(isa_family(device().target().isa));
+  auto narrowed = make_cpu_device({{}, lowest});
   REQUIRE(narrowed);
-  CHECK((*narrowed)->target().text() == "x86-64");
-  CHECK((*narrowed)->target().peak_gflops_core > 0.1);
+  CHECK((*narrowed)->target().text() == lowest);
+  CHECK((*narrowed)->target().peak_gflops_core > 0.01);
   TestTask task;
   Artifact artifact = test_artifact("good_run");
-  artifact.features = {"avx2"};
+  artifact.features = {"avx2"};  // not even on x86-64 a part of the lowest level
   auto reply = (*narrowed)->measure(task.request({artifact}), task.blobs());
   CHECK(reply->measurements[0].outcome == Outcome::LaunchFailed);
 }

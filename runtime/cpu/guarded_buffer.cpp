@@ -11,13 +11,19 @@ namespace farm {
 
 static constexpr std::byte kCanary{0xa5};
 
-/// Slots lie 4 GiB apart, far below where the system places things, and each some pages further into its range than
-/// the one before, so that no two start at the same place of a cache that is indexed by more than a page's bits.
-static void* slot_address(int slot) {
+/// Slots lie in ranges far below where the system places things, and each some pages further into its range than the
+/// one before, so that no two start at the same place of a cache that is indexed by more than a page's bits. An x86-64
+/// process has 128 TiB of addresses; one on a board may have no more than 256 GiB (39 bits, half of them its own), so
+/// a large buffer there takes the next slots' ranges, whose own buffers then lie elsewhere.
+static void* slot_address(int slot, size_t page) {
   if (slot < 0 || sizeof(void*) < 8) return nullptr;
-  constexpr uint64_t kFirst = uint64_t{1} << 44, kRange = uint64_t{1} << 32, kStep = 5 * 4096;
+#if defined(__x86_64__)
+  constexpr uint64_t kFirst = uint64_t{1} << 44, kRange = uint64_t{1} << 32;
+#else
+  constexpr uint64_t kFirst = uint64_t{1} << 36, kRange = uint64_t{1} << 25;
+#endif
   auto index = static_cast<uint64_t>(slot);
-  return reinterpret_cast<void*>(kFirst + index * kRange + index % 64 * kStep);
+  return reinterpret_cast<void*>(kFirst + index * kRange + index % 64 * 5 * page);
 }
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -40,7 +46,7 @@ Result<GuardedBuffer> GuardedBuffer::make(size_t bytes, std::string name, int sl
   buffer.page_ = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   size_t inner = (bytes + kAlignment + buffer.page_ - 1) / buffer.page_ * buffer.page_;
   buffer.map_bytes_ = inner + 2 * buffer.page_;
-  void* map = map_at(slot_address(slot), buffer.map_bytes_);
+  void* map = map_at(slot_address(slot, buffer.page_), buffer.map_bytes_);
   if (map == MAP_FAILED) return fail(ErrorCode::Unavailable, "no memory for ", buffer.name_, " of ", bytes, " bytes");
   buffer.map_ = static_cast<std::byte*>(map);
   std::byte* end = buffer.map_ + buffer.page_ + inner;

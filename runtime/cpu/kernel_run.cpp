@@ -107,6 +107,14 @@ bool KernelRun::flush_caches() const {
     for (size_t at = 0; at < buffer->bytes(); at += 64) _mm_clflush(buffer->data() + at);
   _mm_mfence();
   return true;
+#elif defined(__aarch64__)
+  uint64_t type;
+  asm("mrs %0, ctr_el0" : "=r"(type));
+  const size_t line = size_t{4} << (type >> 16 & 15);
+  for (const auto* buffer : buffers())
+    for (size_t at = 0; at < buffer->bytes(); at += line) asm volatile("dc civac, %0" : : "r"(buffer->data() + at));
+  asm volatile("dsb sy" : : : "memory");
+  return true;
 #else
   return false;
 #endif

@@ -24,11 +24,12 @@ namespace farm {
 
 void encode(ByteWriter& out, const ChildReply& value) {
   encode(out, MeasureReply{value.measurements, value.golden_ns});
+  out.boolean(value.filtered);
 }
 void decode(ByteReader& in, ChildReply& value) {
   MeasureReply reply;
   decode(in, reply);
-  value = {std::move(reply.measurements), reply.peak_gflops};
+  value = {std::move(reply.measurements), reply.peak_gflops, in.boolean()};
 }
 
 // Threads
@@ -310,11 +311,11 @@ ChildReply run_child_job(const ChildJob& job, ChildReport& report) {
   PriorityBoost priority;
   use_fault_stack();
   report_faults_to(report);
-  forbid_system_calls();
+  ChildReply reply;
+  reply.filtered = forbid_system_calls();
 
   for (auto& subject : subjects) subject.prepare(report);
   pools.for_each([&](farm_call_context* context, int threads) { priority.raise(context, threads); });
-  ChildReply reply;
   if (peak_context) reply.golden_ns = smallest_peak_block(job, peak_context);
   if (subjects.size() == 1)
     sample_alone(subjects.front(), report);

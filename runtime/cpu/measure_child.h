@@ -30,6 +30,7 @@ struct ChildJob {
 struct ChildReply {
   std::vector<Measurement> measurements;  ///< one an artifact
   double golden_ns = 0;                   ///< smallest golden block on `peak_threads` workers; 0 when none ran
+  bool filtered = false;                  ///< system calls were forbidden
 };
 void encode(ByteWriter& out, const ChildReply& value);
 void decode(ByteReader& in, ChildReply& value);

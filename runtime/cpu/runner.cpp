@@ -45,11 +45,13 @@ void encode(ByteWriter& out, const RunnerReply& value) {
   out.u8(static_cast<uint8_t>(value.error.code));
   out.text(value.error.message);
   encode(out, value.reply);
+  out.boolean(value.filtered);
 }
 void decode(ByteReader& in, RunnerReply& value) {
   value.error.code = in.enumeration(ErrorCode::Interrupted);
   value.error.message = in.text(kMaxTextBytes);
   decode(in, value.reply);
+  value.filtered = in.boolean();
 }
 
 // Service
@@ -77,6 +79,7 @@ class Runner {
     RunnerReply reply;
     measure_golden(static_cast<int>(cores_.size()), kFirstPeakBlocks);
     reply.reply.peak_gflops = measure_golden(1, kFirstPeakBlocks);
+    reply.filtered = filtered_;
     return reply;
   }
 
@@ -161,6 +164,13 @@ class Runner {
     return bytes;
   }
 
+  /// Half of the device's memory, and where pointers have 32 bits a part of the addresses: inputs are there twice
+  /// while they are made.
+  int64_t usable_bytes() const {
+    constexpr int64_t kAddresses = sizeof(void*) < 8 ? int64_t{1} << 30 : int64_t{1} << 46;
+    return std::min(target_.memory_bytes / 2, kAddresses);
+  }
+
   /// What can be said about an artifact without running it; nothing when all is well. An Error when the request itself
   /// makes no sense.
   Result<std::optional<Fault>> refuse(const Artifact& artifact, const ChildJob& job) const {
@@ -168,6 +178,8 @@ class Runner {
       return std::optional(Fault{Outcome::LaunchFailed, std::move(detail)});
     };
     if (artifact.format != ArtifactFormat::Elf) return launch_failed("a cpu runs elf artifacts only");
+    if (isa_family(artifact.isa) != isa_family(target_.isa))
+      return launch_failed("built for " + printable(artifact.isa) + ", device is " + target_.isa);
     for (const auto& feature : artifact.features)
       if (!target_.has(feature))
         return launch_failed("needs " + printable(feature) + ", which this device (" + target_.text() + ") lacks");
@@ -178,9 +190,9 @@ class Runner {
       for (const auto& type : *types)
         if (type.dtype != kFloat32)
           return launch_failed("an operand is " + to_string(type) + "; only float32 can be measured");
-    if (bytes_needed(artifact) > target_.memory_bytes / 2)
-      return launch_failed(fmt::format("needs {} MiB of memory; half of this device's is {}",
-                                       bytes_needed(artifact) >> 20, target_.memory_bytes >> 21));
+    if (bytes_needed(artifact) > usable_bytes())
+      return launch_failed(fmt::format("needs {} MiB of memory; this device gives a kernel {}",
+                                       bytes_needed(artifact) >> 20, usable_bytes() >> 20));
     auto elements = static_cast<size_t>(artifact.output.elements());
     if (artifact.output.dtype != kFloat32 || elements != job.expected.size() || elements != job.terms.size())
       return fail(ErrorCode::InvalidArgument, "the expected output has ", job.expected.size(), " elements and ",
@@ -254,7 +266,10 @@ class Runner {
     job.peak_blocks = blocks;
     job.peak_threads = threads;
     peak_gflops_ = 0;
-    if (auto reply = launcher_.run(job)) note_golden(*reply, threads);
+    if (auto reply = launcher_.run(job)) {
+      note_golden(*reply, threads);
+      filtered_ = reply->filtered;
+    }
     return peak_gflops_;
   }
 
@@ -273,6 +288,7 @@ class Runner {
   uint64_t golden_rounds_;
   std::vector<double> golden_best_ns_;
   double peak_gflops_ = 0;
+  bool filtered_ = false;
   std::map<Hash, std::vector<std::byte>> blobs_;
   std::list<CachedInputs> inputs_;
   int next_entry_ = 0;

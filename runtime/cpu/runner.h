@@ -22,13 +22,14 @@ void decode(ByteReader& in, RunnerRequest& value);
 
 /// Runner to server, once at start and then once a request.
 struct RunnerReply {
-  Error error{};       ///< of the device, when the message is not empty
-  MeasureReply reply;  ///< at start only the peak: one core's
+  Error error{};         ///< of the device, when the message is not empty
+  MeasureReply reply;    ///< at start only the peak: one core's
+  bool filtered = true;  ///< at start: whether a kernel's system calls can be forbidden
 };
 void encode(ByteWriter& out, const RunnerReply& value);
 void decode(ByteReader& in, RunnerReply& value);
 
-inline constexpr size_t kMaxRunnerMessage = size_t{4} << 30;
+inline constexpr size_t kMaxRunnerMessage = sizeof(size_t) > 4 ? size_t{4} << 30 : size_t{1} << 30;
 
 /// What the runner serves until `socket` closes. Never returns.
 [[noreturn]] void run_runner(int socket, const Target& target, const std::vector<int>& cores);

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 namespace farm {
@@ -64,7 +65,7 @@ void leave_parent_behind(std::span<const int> keep) {
 static void limit(int resource, int64_t value) {
   rlimit now;
   if (getrlimit(static_cast<__rlimit_resource>(resource), &now) != 0) return;
-  auto wanted = static_cast<rlim_t>(value);
+  auto wanted = static_cast<rlim_t>(std::clamp<int64_t>(value, 0, std::numeric_limits<long>::max()));
   now.rlim_cur = now.rlim_max == RLIM_INFINITY ? wanted : std::min(wanted, now.rlim_max);
   now.rlim_max = now.rlim_cur;
   setrlimit(static_cast<__rlimit_resource>(resource), &now);
@@ -92,11 +93,16 @@ void limit_process(int parent, int64_t cpu_seconds, int64_t memory_bytes) {
   if (!kSanitized) limit(RLIMIT_AS, mapped_bytes() + memory_bytes);
 }
 
-#if defined(__x86_64__) || defined(__aarch64__)
 #if defined(__x86_64__)
 static constexpr uint32_t kAuditArch = AUDIT_ARCH_X86_64;
-#else
+#elif defined(__aarch64__)
 static constexpr uint32_t kAuditArch = AUDIT_ARCH_AARCH64;
+#elif defined(__arm__)
+static constexpr uint32_t kAuditArch = AUDIT_ARCH_ARM;
+#elif defined(__riscv)
+static constexpr uint32_t kAuditArch = AUDIT_ARCH_RISCV64;
+#else
+#error "the sandbox does not know this ISA: name its number for system call filters"
 #endif
 
 static constexpr uint32_t kAllowedCalls[] = {
@@ -110,7 +116,6 @@ static constexpr uint32_t kAllowedCalls[] = {
     SYS_exit,
     SYS_exit_group,
     SYS_brk,
-    SYS_mmap,
     SYS_munmap,
     SYS_mprotect,
     SYS_madvise,
@@ -126,6 +131,19 @@ static constexpr uint32_t kAllowedCalls[] = {
     SYS_set_robust_list,
     SYS_getcpu,
     SYS_membarrier,
+#ifdef SYS_mmap
+    SYS_mmap,
+#endif
+#if defined(__arm__)
+    SYS_mmap2,
+    SYS_sigreturn,
+    SYS_futex_time64,
+    SYS_clock_gettime64,
+    SYS_clock_nanosleep_time64,
+    __ARM_NR_cacheflush,  // code that was loaded becomes visible to the core's instruction fetch
+#elif defined(__riscv)
+    __NR_riscv_flush_icache,  // the same
+#endif
 };
 
 static sock_filter load(size_t offset) { return {BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<uint32_t>(offset)}; }
@@ -135,7 +153,8 @@ static sock_filter unless_equal(uint32_t value, size_t otherwise) {
   return {BPF_JMP | BPF_JEQ | BPF_K, 0, static_cast<uint8_t>(otherwise), value};
 }
 
-static constexpr size_t kFirstArgument = offsetof(seccomp_data, args);  // its low word: both ISAs are little-endian
+static constexpr size_t kFirstArgument =
+    offsetof(seccomp_data, args);  // its low word: all of these ISAs are little-endian
 static constexpr size_t kSecondArgument = kFirstArgument + sizeof(uint64_t);
 
 static std::vector<sock_filter> call_filter() {
@@ -164,11 +183,5 @@ bool forbid_system_calls() {
   constexpr unsigned kFlags = SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW;
   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, kFlags, &program) == 0;
 }
-
-#else
-
-bool forbid_system_calls() { return false; }
-
-#endif
 
 }  // namespace farm

@@ -21,7 +21,7 @@ inline std::vector<std::byte> test_kernel_file(const std::string& name) {
 inline Artifact test_artifact(const std::string& run_symbol, int threads = 1) {
   constexpr int64_t kElements = 1003;
   Artifact artifact;
-  artifact.isa = "x86-64";
+  artifact.isa = isa_family(describe_host().isa);
   artifact.inputs = artifact.constants = {{kFloat32, {kElements}}};
   artifact.output = {kFloat32, {kElements}};
   artifact.packed_bytes = artifact.output.bytes();

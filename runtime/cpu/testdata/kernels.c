@@ -1,6 +1,8 @@
 /* Kernels of every kind of conduct, for the tests of loader, checks and isolation. All compute
  *   out[i] = a[i] * b[i],  i in 0 .. kElements,  b being a constant that prepack copies
  * or say that they do. No libc: system calls are made by hand, as a hostile kernel would. */
+#include <asm/unistd.h>
+
 #include "runtime/kernel_abi.h"
 
 enum { kElements = 1003, kRepeats = 200 };
@@ -128,49 +130,79 @@ int32_t prepack_beyond(struct farm_call_context *context, void *const *args) {
   return 0;
 }
 
-#if defined(__x86_64__)
+/* By hand, since there is no libc: arguments a to d, then -1 and 0 (mmap's descriptor and offset). */
 static long system_call(long number, long a, long b, long c, long d) {
+#if defined(__x86_64__)
   long result;
   register long r10 __asm__("r10") = d;
   register long r8 __asm__("r8") = -1;
   register long r9 __asm__("r9") = 0;
-  __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                   : "rcx", "r11", "memory");
   return result;
+#else
+#if defined(__aarch64__)
+#define REGISTER(n) "x" #n
+#define NUMBER "x8"
+#define CALL "svc 0"
+#elif defined(__arm__)
+#define REGISTER(n) "r" #n
+#define NUMBER "r7"
+#define CALL "svc 0"
+#elif defined(__riscv)
+#define REGISTER(n) "a" #n
+#define NUMBER "a7"
+#define CALL "ecall"
+#endif
+  register long r0 __asm__(REGISTER(0)) = a;
+  register long r1 __asm__(REGISTER(1)) = b;
+  register long r2 __asm__(REGISTER(2)) = c;
+  register long r3 __asm__(REGISTER(3)) = d;
+  register long r4 __asm__(REGISTER(4)) = -1;
+  register long r5 __asm__(REGISTER(5)) = 0;
+  register long call __asm__(NUMBER) = number;
+  __asm__ volatile(CALL : "+r"(r0) : "r"(r1), "r"(r2), "r"(r3), "r"(r4), "r"(r5), "r"(call) : "memory");
+  return r0;
+#endif
 }
 
 int32_t exit_run(struct farm_call_context *context, void *const *args) {
   (void)context, (void)args;
-  return (int32_t)system_call(231, 0, 0, 0, 0); /* exit_group(0): as if all were well */
+  return (int32_t)system_call(__NR_exit_group, 0, 0, 0, 0); /* as if all were well */
 }
 
 int32_t fork_run(struct farm_call_context *context, void *const *args) {
   (void)context, (void)args;
-  return (int32_t)system_call(57, 0, 0, 0, 0);
+  return (int32_t)system_call(__NR_clone, 17, 0, 0, 0); /* 17: SIGCHLD, as fork does */
 }
 
 int32_t kill_run(struct farm_call_context *context, void *const *args) {
   (void)context, (void)args;
-  return (int32_t)system_call(62, -1, 0, 0, 0); /* kill(everybody), by the signal that does nothing: tests are no weapon */
+  return (int32_t)system_call(__NR_kill, -1, 0, 0, 0); /* everybody, by the signal that does nothing: tests are no weapon */
 }
 
 int32_t deaf_hang_run(struct farm_call_context *context, void *const *args) {
   uint64_t all = ~(uint64_t)0;
-  system_call(14, 0, (long)&all, 0, 8); /* sigprocmask(SIG_BLOCK) */
+  system_call(__NR_rt_sigprocmask, 0, (long)&all, 0, 8); /* SIG_BLOCK */
   return hang_run(context, args);
 }
 
 int32_t sleep_run(struct farm_call_context *context, void *const *args) {
   long hour[2] = {3600, 0};
-  system_call(35, (long)hour, 0, 0, 0); /* nanosleep */
+  system_call(__NR_nanosleep, (long)hour, 0, 0, 0);
   return good_run(context, args);
 }
 
+#if defined(__NR_mmap2)
+#define __NR_mmap __NR_mmap2
+#endif
 int32_t hog_run(struct farm_call_context *context, void *const *args) {
   (void)context, (void)args;
   for (;;) {
-    char *block = (char *)system_call(9, 0, 1 << 26, 3, 0x22); /* mmap 64 MiB */
-    if ((uint64_t)block > ~(uint64_t)4095) return 12; /* no more */
+    char *block = (char *)system_call(__NR_mmap, 0, 1 << 26, 3, 0x22); /* 64 MiB */
+    if ((uintptr_t)block > ~(uintptr_t)4095) return 12; /* no more */
     for (int i = 0; i < 1 << 26; i += 4096) block[i] = 1;
   }
 }
-#endif
