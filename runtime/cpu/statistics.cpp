@@ -98,26 +98,21 @@ static std::vector<double> shares_of_rounds(std::span<const Sample> samples, con
 }
 
 std::vector<Ranking> rank_rounds(const std::vector<std::span<const Sample>>& artifacts, double golden_best_ns) {
-  std::vector<double> means = round_means(artifacts);
+  std::vector<double> means = round_means(artifacts), shares, half_widths;
   std::vector<Ranking> rankings;
-  std::vector<double> half_widths;
-  double log_floor = 0, golden_ratio = std::numeric_limits<double>::infinity();
   for (const auto& samples : artifacts) {
-    std::vector<double> shares = shares_of_rounds(samples, means);
-    Ranking alone = rank_samples(samples, golden_best_ns);
-    double share = midmean(shares);
-    half_widths.push_back(midmean_half_width(shares));
-    log_floor += std::log(alone.latency_ns / share) / static_cast<double>(artifacts.size());
-    golden_ratio = std::min(golden_ratio, alone.golden_ratio);
-    alone.latency_ns = share;
-    rankings.push_back(alone);
+    std::vector<double> sorted = shares_of_rounds(samples, means);
+    shares.push_back(midmean(sorted));
+    half_widths.push_back(midmean_half_width(sorted));
+    rankings.push_back(rank_samples(samples, golden_best_ns));
   }
-  double floor = std::exp(log_floor);
+  double golden_ratio = std::ranges::min(rankings, {}, &Ranking::golden_ratio).golden_ratio;
+  auto fastest = static_cast<size_t>(std::ranges::min_element(shares) - shares.begin());
+  double floor = rankings[fastest].latency_ns / shares[fastest];
   for (size_t i = 0; i < rankings.size(); ++i) {
-    double share = rankings[i].latency_ns;
-    rankings[i].latency_ns = floor * share;
-    rankings[i].low_ns = floor * std::max(0.0, share - half_widths[i]);
-    rankings[i].high_ns = floor * (share + half_widths[i]);
+    rankings[i].latency_ns = floor * shares[i];
+    rankings[i].low_ns = floor * std::max(0.0, shares[i] - half_widths[i]);
+    rankings[i].high_ns = floor * (shares[i] + half_widths[i]);
     rankings[i].golden_ratio = golden_ratio;
   }
   return rankings;

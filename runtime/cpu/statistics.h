@@ -42,10 +42,10 @@ Ranking rank_samples(std::span<const Sample> samples, double golden_best_ns);
 inline constexpr int kLeastRounds = 64;
 
 /// Of artifacts that were sampled in rounds, one sample each a round. What disturbs a round disturbs all of it alike,
-/// so ratios within rounds are trusted where absolute times are not: an artifact's latency is its share of a round (its
-/// sample over the round's geometric mean, and of these the mean of the middle half) times the floor of the group (the
-/// geometric mean of the artifacts' minimums, each over its share, so that each needs to be left alone once, not all in
-/// one round). The interval is the one of the share at 95 %. All lists are of one size, at least 1.
+/// so ratios within rounds are trusted where absolute times are not. The fastest is the artifact with the smallest share
+/// of a round (its sample over the round's geometric mean, and of these the mean of the middle half); its latency is its
+/// own minimum, which no other artifact's luck can move, and the others' are that times the ratio of the shares. The
+/// interval is the one of the share at 95 %. All lists are of one size, at least 1.
 std::vector<Ranking> rank_rounds(const std::vector<std::span<const Sample>>& artifacts, double golden_best_ns);
 
 /// By how much times are divided (and rates multiplied) for a drift: 1 below the tolerance.
