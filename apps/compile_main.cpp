@@ -16,7 +16,7 @@ namespace {
 
 struct Arguments {
   std::string task;
-  std::optional<std::string> shape, db, show;
+  std::optional<std::string> shape, constant, db, show;
   std::string target = "local";
   std::optional<int> threads;
   Places places;
@@ -144,7 +144,8 @@ Result<Job> read_job(const Arguments& arguments, Notes& notes) {
   FARM_CHECK(check_library_name(arguments.places.name));
   FARM_CHECK(check_show(arguments));
   if (!arguments.task.empty()) {
-    FARM_TRY(job.network, tasks_from_argument(arguments.task, arguments.shape));
+    FARM_TRY(auto shape, shape_with_constant(arguments.task, arguments.shape, arguments.constant));
+    FARM_TRY(job.network, tasks_from_argument(arguments.task, shape));
   }
   FARM_TRY(job.records, open_records(arguments.db, notes));
   FARM_TRY(job.target, choose_target(arguments.target, job.records));
@@ -191,6 +192,8 @@ int run(int argc, const char* const* argv) {
                  "An operator, a network, one of its layers, a task's text, or a file of them")
       ->type_name("NAME");
   app.add_option("--shape", arguments.shape, "The operator's shape: k=v,k=v [its default shape]")->type_name("SHAPE");
+  app.add_option("--constant", arguments.constant, "Of matmul, b: known beforehand, given to NAME_prepack")
+      ->type_name("OPERAND");
   app.add_option("--target", arguments.target,
                  "local, an ISA level, a CPU, or the key of a device with records [local]")
       ->type_name("TARGET");

@@ -36,4 +36,19 @@ Result<Network> tasks_from_argument(const std::string& task, const std::optional
   return named;
 }
 
+Result<std::optional<std::string>> shape_with_constant(const std::string& task, const std::optional<std::string>& shape,
+                                                       const std::optional<std::string>& constant) {
+  if (!constant) return shape;
+  if (task != "matmul")
+    return fail(ErrorCode::InvalidArgument, "--constant ", printable(*constant), " goes with --task matmul alone");
+  std::string given = shape.value_or("");
+  if (!shape) {
+    FARM_TRY(Task fallback, default_task(task));
+    const std::string text = fallback.text();
+    const size_t begin = text.find('(') + 1;
+    given = text.substr(begin, text.size() - begin - 1);
+  }
+  return given + (given.empty() ? "" : ",") + "constant=" + *constant;
+}
+
 }  // namespace farm

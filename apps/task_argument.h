@@ -12,4 +12,9 @@ namespace farm {
 /// for a path without a file; otherwise InvalidArgument with the nearest names.
 Result<Network> tasks_from_argument(const std::string& task, const std::optional<std::string>& shape);
 
+/// The shape to take for `--constant OPERAND` beside `--shape`: an operand that is known beforehand and packed outside
+/// the timed run is part of the task. Without a shape it is the operator's default one.
+Result<std::optional<std::string>> shape_with_constant(const std::string& task, const std::optional<std::string>& shape,
+                                                       const std::optional<std::string>& constant);
+
 }  // namespace farm

@@ -100,6 +100,7 @@ TuneCall call_of(const TuneFlags& flags, int threads) {
   const bool plain = flags.task.find_first_of("() ") == std::string::npos;
   call.task_words = "--task " + (plain ? flags.task : "'" + flags.task + "'");
   if (flags.shape) call.task_words += " --shape " + *flags.shape;
+  if (flags.constant) call.task_words += " --constant " + *flags.constant;
   // From a checkout the programs are called through its launcher.
   if (access("./farm", X_OK) == 0 && program_beside_this("tune").find("/build/") != std::string::npos)
     call.prefix = "./farm ";

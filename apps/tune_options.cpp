@@ -45,6 +45,7 @@ Result<TuneBudget> make_budget(const TuneFlags& flags) {
 void add_tune_flags(CLI::App& app, TuneFlags& flags) {
   app.add_option("--task", flags.task, "Operator, network, layer of a network, or file of tasks; see --list");
   app.add_option("--shape", flags.shape, "Of an operator: key=value,key=value; without it a default shape");
+  app.add_option("--constant", flags.constant, "Of matmul, b: known beforehand and packed outside the timed run");
   app.add_option("--device", flags.device, "Key of a device at the tracker, or local: this machine, no tracker needed")
       ->capture_default_str();
   app.add_option("--tracker", flags.tracker, "HOST:PORT; else $TUNEFARM_TRACKER, else 127.0.0.1:9190");
@@ -65,7 +66,8 @@ void add_tune_flags(CLI::App& app, TuneFlags& flags) {
 Result<TuneRequest> check_tune_flags(const TuneFlags& flags) {
   TuneRequest request;
   if (!flags.task.empty()) {
-    FARM_TRY(request.network, tasks_from_argument(flags.task, flags.shape));
+    FARM_TRY(auto shape, shape_with_constant(flags.task, flags.shape, flags.constant));
+    FARM_TRY(request.network, tasks_from_argument(flags.task, shape));
   }
   FARM_CHECK(check_strategy(flags.strategy));
   FARM_TRY(request.budget, make_budget(flags));

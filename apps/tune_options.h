@@ -17,7 +17,7 @@ namespace farm {
 /// As given on the command line.
 struct TuneFlags {
   std::string task, time, wait = "10s", tracker;
-  std::optional<std::string> shape;
+  std::optional<std::string> shape, constant;
   std::string device = "local", strategy = "evolutionary", db = "tuning.db";
   std::optional<size_t> trials;
   std::optional<int> threads;
