@@ -156,6 +156,22 @@ TEST_CASE("finals that differ by no more than noise are told as ties, and the si
   CHECK(report->tasks[0].best->candidate == tuning.records(Role::Default).front().candidate);
 }
 
+TEST_CASE("the best is compared with the default schedule of its own final, whatever a later run measured") {
+  TestTuning tuning;
+  double slowness = 1;
+  tuning.runner.latency_ns = [&](const std::string& text) { return slowness * (1000.0 + hash_text(text).bytes[0]); };
+  tuning.options.run_id = "quiet";
+  REQUIRE(tuning.run_until(20));
+  slowness = 3;
+  tuning.options.run_id = "noisy";
+  const auto report = tuning.run_until(30);
+  REQUIRE(report);
+  REQUIRE(report->tasks[0].best);
+  REQUIRE(report->tasks[0].fallback);
+  CHECK(report->tasks[0].best->run_id == "quiet");
+  CHECK(report->tasks[0].fallback->run_id == "quiet");
+}
+
 TEST_CASE("a budget of time counts what is stored, so that a finished run stays finished") {
   TestTuning tuning;
   tuning.options.budget.time = std::chrono::seconds(20);
