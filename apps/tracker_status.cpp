@@ -20,6 +20,8 @@ json to_json(const DeviceInfo& device) {
           {"cores", device.target.cores},
           {"memory_bytes", device.target.memory_bytes},
           {"peak_gflops_core", device.target.peak_gflops_core},
+          {"emulated", device.target.emulated},
+          {"clock", clock_of(device.target)},
           {"address", device.address.text()},
           {"state", device.state},
           {"holder", device.holder}};

@@ -6,7 +6,7 @@
 
 namespace farm {
 
-/// {"devices": [{id key target model cores memory_bytes peak_gflops_core address state holder}],
+/// {"devices": [{id key target model cores memory_bytes peak_gflops_core emulated clock address state holder}],
 ///  "queue": [{key devices free waiting}], "leases": [{device key holder epoch seconds_left}]}
 std::string status_json(const TrackerStatus& status);
 /// Three small tables.

@@ -155,19 +155,19 @@ TEST_CASE("values survive the wire") {
 
 TEST_CASE("what is no frame of this protocol is refused by name") {
   CHECK(refusal(header(0x20544547, 1, 1, 0)) == "the other side does not speak the farm's protocol");
-  CHECK(refusal(header(kMagic, 7, 1, 0)) == "protocol version 7 is not spoken here; this is version 1");
-  CHECK(refusal(header(kMagic, 1, 999, 0)) == "message 999 is not in protocol version 1");
-  CHECK(refusal(header(kMagic, 1, 1, 4096)).empty());
-  CHECK(refusal(header(kMagic, 1, 1, 4097)) == "Hello of 4097 bytes; at most 4096 are taken");
-  CHECK(refusal(header(kMagic, 1, 33, 1)) == "Heartbeat of 1 bytes; at most 0 are taken");
+  CHECK(refusal(header(kMagic, 7, 1, 0)) == "protocol version 7 is not spoken here; this is version 2");
+  CHECK(refusal(header(kMagic, kProtocolVersion, 999, 0)) == "message 999 is not in protocol version 2");
+  CHECK(refusal(header(kMagic, kProtocolVersion, 1, 4096)).empty());
+  CHECK(refusal(header(kMagic, kProtocolVersion, 1, 4097)) == "Hello of 4097 bytes; at most 4096 are taken");
+  CHECK(refusal(header(kMagic, kProtocolVersion, 33, 1)) == "Heartbeat of 1 bytes; at most 0 are taken");
   for (uint32_t length : {0x7fffffffu, 0x80000000u, 0xffffffffu}) {
-    CHECK_FALSE(refusal(header(kMagic, 1, static_cast<uint16_t>(MessageType::PutBlob), length)).empty());
+    CHECK_FALSE(refusal(header(kMagic, kProtocolVersion, static_cast<uint16_t>(MessageType::PutBlob), length)).empty());
   }
 }
 
 TEST_CASE("a promised length is not allocated before its bytes come") {
   FrameReader reader;
-  feed(reader, header(kMagic, 1, static_cast<uint16_t>(MessageType::PutBlob), 1 << 30));
+  feed(reader, header(kMagic, kProtocolVersion, static_cast<uint16_t>(MessageType::PutBlob), 1 << 30));
   REQUIRE(reader.next());
   CHECK(reader.space().size() < (64 << 10));
   feed(reader, Bytes(100'000));
@@ -178,7 +178,7 @@ TEST_CASE("a promised length is not allocated before its bytes come") {
 TEST_CASE("before the greeting only small frames are taken") {
   FrameReader reader;
   reader.limit_body(kMaxOpeningBytes);
-  feed(reader, header(kMagic, 1, static_cast<uint16_t>(MessageType::PutBlob), 5000));
+  feed(reader, header(kMagic, kProtocolVersion, static_cast<uint16_t>(MessageType::PutBlob), 5000));
   CHECK_FALSE(reader.next());
 }
 

@@ -49,7 +49,7 @@
 namespace farm {
 
 inline constexpr uint32_t kMagic = 0x4d524146;  // "FARM" read as little-endian
-inline constexpr uint16_t kProtocolVersion = 1;
+inline constexpr uint16_t kProtocolVersion = 2;
 inline constexpr size_t kFrameHeaderBytes = 12;
 inline constexpr size_t kMaxNameBytes = 128;        ///< keys, device ids, holders, host names
 inline constexpr size_t kMaxOpeningBytes = 4096;    ///< body of a first frame

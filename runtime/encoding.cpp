@@ -111,6 +111,7 @@ void encode(ByteWriter& out, const Target& value) {
   out.i32(value.cores);
   for (int64_t bytes : {value.l1_bytes, value.l2_bytes, value.l3_bytes, value.memory_bytes}) out.i64(bytes);
   out.f64(value.peak_gflops_core);
+  out.boolean(value.emulated);
 }
 
 void decode(ByteReader& in, Target& value) {
@@ -126,6 +127,7 @@ void decode(ByteReader& in, Target& value) {
     *bytes = decode_size(in);
   value.peak_gflops_core = in.f64();
   if (!std::isfinite(value.peak_gflops_core)) in.fail_here();
+  value.emulated = in.boolean();
 }
 
 // Requests

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "runtime/artifact.h"
+#include "target/target.h"
 
 namespace farm {
 
@@ -65,6 +66,9 @@ struct MeasureRequest {
   bool measure_peak = false;  ///< also run the best FMA loop on the same cores, for share_of_peak
 };
 
+/// Whose time a device tells: "host", or "host under emulation", which is comparable to nothing.
+inline std::string clock_of(const Target& device) { return device.emulated ? "host under emulation" : "host"; }
+
 /// One artifact's answer. Times in nanoseconds of the device's clock.
 struct Measurement {
   Outcome outcome = Outcome::Ok;
@@ -79,7 +83,7 @@ struct Measurement {
   double max_error = 0;           ///< in units of sum|terms|
   double load = 0;                ///< processes that wanted a core when it began (the machine's 1-minute average)
   double golden_ratio = 1;        ///< drift of the interleaved reference kernel during this measurement, 1 = none
-  std::string clock = "host";     ///< host, event, model: unlike clocks are never compared
+  std::string clock = "host";     ///< clock_of the device; unlike clocks are never compared
   std::vector<int> cores;         ///< that it was pinned to
 
   bool operator==(const Measurement&) const = default;

@@ -25,6 +25,7 @@ static Artifact sample_artifact() {
 static Target sample_target() {
   Target target = *target_from_name("znver3");
   target.peak_gflops_core = 103.5;
+  target.emulated = true;
   return target;
 }
 

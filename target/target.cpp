@@ -83,7 +83,14 @@ static Result<Target> target_from_pair(std::string_view level, std::string_view 
   return cpu_target(*cpu);
 }
 
+static Result<Target> emulated(Result<Target> target) {
+  if (target) target->emulated = true;
+  return target;
+}
+
 Result<Target> target_from_name(std::string_view name) {
+  constexpr std::string_view kMark = "+emulated";
+  if (name.ends_with(kMark)) return emulated(target_from_name(name.substr(0, name.size() - kMark.size())));
   if (size_t slash = name.find('/'); slash != name.npos)
     return target_from_pair(name.substr(0, slash), name.substr(slash + 1));
   if (const IsaLevel* level = find_level(name)) return level_target(*level);

@@ -25,9 +25,11 @@ struct Target {
   int64_t l1_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 0;  ///< data caches; l1, l2 a core, l3 whole
   int64_t memory_bytes = 0;
   double peak_gflops_core = 0;  ///< float32 FMA, one core, as measured by the device; 0 when unknown
+  bool emulated = false;        ///< another machine plays this CPU: right in everything but time
 
-  /// "x86-64-v3/znver3": what records are filed under. Holds no cores and no caches.
-  std::string text() const { return isa == cpu ? isa : isa + "/" + cpu; }
+  /// "x86-64-v3/znver3", "aarch64/cortex-a72+emulated": what records are filed under, so that those of an emulator are
+  /// never taken for a device's. Holds no cores and no caches.
+  std::string text() const { return (isa == cpu ? isa : isa + "/" + cpu) + (emulated ? "+emulated" : ""); }
   bool has(std::string_view feature) const;
   /// float32 lanes of one vector register.
   int float_lanes() const { return vector_bits / 32; }
@@ -44,7 +46,8 @@ Target describe_host();
 /// so that its records are kept apart. Fails when the device lacks the level.
 Result<Target> narrow(const Target& target, std::string_view isa);
 
-/// "x86-64-v3", "znver3", or "x86-64-v3/znver3". Fails with the nearest names.
+/// "x86-64-v3", "znver3", or "x86-64-v3/znver3", each with "+emulated" where that is meant. Fails with the nearest
+/// names.
 Result<Target> target_from_name(std::string_view name);
 
 /// Every name that target_from_name takes.

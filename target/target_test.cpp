@@ -101,6 +101,16 @@ TEST_CASE("a level belongs to the family at its bottom") {
   CHECK(isa_family("vax") == "vax");
 }
 
+TEST_CASE("an emulated device is told apart by name") {
+  Target real = *target_from_name("cortex-a72"), emulated = real;
+  emulated.emulated = true;
+  CHECK(emulated.text() == "aarch64/cortex-a72+emulated");
+  CHECK(*target_from_name(emulated.text()) == emulated);
+  CHECK(*target_from_name("riscv64+emulated") != *target_from_name("riscv64"));
+  CHECK_FALSE(target_from_name("+emulated"));
+  CHECK((features_cover(real, emulated) && features_cover(emulated, real)));
+}
+
 TEST_CASE("levels of one family never run on another") {
   for (const auto* one : {"x86-64-v3", "armv7", "aarch64", "riscv64"})
     for (const auto* other : {"x86-64-v3", "armv7", "aarch64", "riscv64"}) {

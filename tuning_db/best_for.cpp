@@ -4,9 +4,11 @@
 
 namespace farm {
 
-/// Features that it needs all exist on `target`. A device that never said what it has is no proof.
+/// Features that it needs all exist on `target`. A device that never said what it has is no proof, and what is fast in
+/// an emulator says nothing of a device.
 static bool usable(const Record& record, const Target& target) {
-  return !record.device.features.empty() && features_cover(target, record.device);
+  return !record.device.features.empty() && record.device.emulated == target.emulated &&
+         features_cover(target, record.device);
 }
 
 /// The CPU most like ours: most features in common; then by name, so that the answer does not depend on the file.

@@ -75,6 +75,7 @@ Hash record_hash(const Record& record) {
     out.text(key);
     out.text(value);
   }
+  if (record.device.emulated) out.text("emulated");
   return hash_bytes(out.view());
 }
 

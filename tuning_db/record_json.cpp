@@ -35,7 +35,8 @@ Json device_json(const Target& device) {
           {"l2_bytes", device.l2_bytes},
           {"l3_bytes", device.l3_bytes},
           {"memory_bytes", device.memory_bytes},
-          {"peak_gflops_core", number(device.peak_gflops_core)}};
+          {"peak_gflops_core", number(device.peak_gflops_core)},
+          {"emulated", device.emulated}};
 }
 
 void add_measurement(Json& json, const Measurement& m) {
@@ -227,6 +228,7 @@ Status read_device(const Json& json, Target& device) {
   in.whole("l3_bytes", device.l3_bytes);
   in.whole("memory_bytes", device.memory_bytes);
   in.real("peak_gflops_core", device.peak_gflops_core);
+  in.flag("emulated", device.emulated);
   return in.finish();
 }
 

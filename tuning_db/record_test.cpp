@@ -40,6 +40,10 @@ TEST_CASE("every field counts for the identity of a record") {
   record = make_record(1);
   record.device.cores = 3;
   CHECK(record_hash(record) != before);
+  record = make_record(1);
+  record.device.emulated = true;
+  CHECK(record_hash(record) != before);
+  CHECK(record_from_json_line(to_json_line(record)).value() == record);
 }
 
 TEST_CASE("the identity of a stored record never changes") {

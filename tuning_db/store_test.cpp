@@ -225,6 +225,24 @@ TEST_CASE("records of the exact CPU come before those of a CPU with fewer featur
   CHECK_FALSE(best_for(*store, "matmul(m=1,n=1,k=1)", target, 2)->has_value());
 }
 
+TEST_CASE("what an emulator measured is the best for no device, and the other way round") {
+  TempFolder folder;
+  auto store = open_for_test(folder.file("t.db"));
+  Target real = *target_from_name("cortex-a72"), emulated = *target_from_name("cortex-a72+emulated");
+  auto record_of = [](int number, const Target& device) {
+    Record record = make_record(number);
+    record.device = device;
+    record.key.target = device.text();
+    return record;
+  };
+  REQUIRE(store->append({record_of(1, emulated)}));
+  std::string task = make_record(1).key.task;
+  CHECK((*best_for(*store, task, emulated, 2))->exact);
+  CHECK_FALSE(best_for(*store, task, real, 2)->has_value());
+  CHECK_FALSE(best_for(*store, task, *target_from_name("cortex-a53"), 2)->has_value());
+  CHECK((*best_for(*store, task, *target_from_name("cortex-a53+emulated"), 2)).has_value());
+}
+
 TEST_CASE("exported lines imported elsewhere give the same records, once") {
   TempFolder folder;
   auto store = open_for_test(folder.file("a.db")), copy = open_for_test(folder.file("b.db"));

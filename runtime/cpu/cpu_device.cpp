@@ -223,6 +223,7 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuDeviceOptions& options)
     FARM_TRY(target, narrow(target, options.isa));
   }
   target.cores = static_cast<int>(cores.size());
+  target.emulated = options.emulated;
   auto device = std::make_unique<CpuDevice>(std::move(target), std::move(cores));
   FARM_CHECK(device->start_runner());
   return device;

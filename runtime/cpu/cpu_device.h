@@ -11,6 +11,7 @@ namespace farm {
 struct CpuDeviceOptions {
   std::vector<int> cores;  ///< CPU numbers that kernels run on, first one first; empty: all that this process may use
   std::string isa;         ///< narrow the device to this level; empty: all that it has
+  bool emulated = false;   ///< this process runs in an emulator: results count, times do not
 };
 
 /// Forks the runner, so make it early: before threads, and before much memory is in use. Takes about 60 ms, most of it

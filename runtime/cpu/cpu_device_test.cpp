@@ -164,6 +164,20 @@ TEST_CASE("a candidate that is surely slower than the best is cut short, any oth
   CHECK_FALSE(measure_all(request, task).front().cut_short);
 }
 
+TEST_CASE("a device in an emulator says so in its name and its clock, and compares its times with nobody's") {
+  auto emulated = make_cpu_device({.emulated = true}).value();
+  CHECK(emulated->target().text() == device().target().text() + "+emulated");
+  TestTask task;
+  auto request = task.request({test_artifact("good_run"), test_artifact("wrong_run")});
+  request.best_ns = 1;
+  auto measurements = emulated->measure(request, task.blobs()).value().measurements;
+  CHECK(measurements[0].outcome == Outcome::Ok);
+  CHECK(measurements[0].clock == "host under emulation");
+  CHECK_FALSE(measurements[0].cut_short);
+  CHECK(measurements[1].outcome == Outcome::WrongResult);
+  CHECK(measure("good_run").clock == "host");
+}
+
 TEST_CASE("interleaved artifacts share a process, and one that ends it does not take the others with it") {
   TestTask task;
   auto request = task.request({test_artifact("good_run"), test_artifact("null_run"), test_artifact("wrong_run"),

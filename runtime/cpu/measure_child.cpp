@@ -212,6 +212,7 @@ class Subject {
     result_.golden_ratio = ranking.golden_ratio;
     result_.preempted = ranking.preempted;
     result_.cut_short = next_ == Next::CutShort;
+    if (!job_.times_count) return;
     if (!ranking.stable && !result_.cut_short)
       return fail_with(
           {Outcome::Unstable, fmt::format("no two of {} samples agree within a factor of two, {} of them preempted",
@@ -315,7 +316,8 @@ ChildReply run_child_job(const ChildJob& job, ChildReport& report) {
   reply.filtered = forbid_system_calls();
 
   for (auto& subject : subjects) subject.prepare(report);
-  pools.for_each([&](farm_call_context* context, int threads) { priority.raise(context, threads); });
+  if (job.times_count)
+    pools.for_each([&](farm_call_context* context, int threads) { priority.raise(context, threads); });
   if (peak_context) reply.golden_ns = smallest_peak_block(job, peak_context);
   if (subjects.size() == 1)
     sample_alone(subjects.front(), report);

@@ -24,6 +24,7 @@ struct ChildJob {
   std::span<const double> golden_best_ns;  ///< by threads - 1; 0 when unknown
   int peak_blocks = 0;                     ///< golden blocks to run beyond those between samples
   int peak_threads = 1;                    ///< workers that these run on
+  bool times_count = true;                 ///< false in an emulator: no priority over others, no verdict on times
 };
 
 /// What it answers when it comes to its end.

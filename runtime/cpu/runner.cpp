@@ -111,6 +111,7 @@ class Runner {
     }
     for (const auto& group : groups(accepted, request.interleave))
       FARM_CHECK(measure_group(request, job, group, reply.measurements));
+    for (auto& measurement : reply.measurements) measurement.clock = clock_of(target_);
     if (request.measure_peak && peak_gflops_ == 0) peak_gflops_ = measure_golden(job.peak_threads, kPeakBlocks);
     reply.peak_gflops = request.measure_peak ? peak_gflops_ : 0;
     return reply;
@@ -136,7 +137,8 @@ class Runner {
     FARM_TRY(job.terms, floats(request.inputs.terms, "terms of the"));
     job.tolerance = request.inputs.tolerance;
     job.policy = request.policy;
-    job.best_ns = request.best_ns;
+    job.times_count = !target_.emulated;
+    job.best_ns = job.times_count ? request.best_ns : 0;  // of another clock
     job.cores = cores_;
     job.golden = golden_;
     job.golden_rounds = golden_rounds_;

@@ -335,7 +335,7 @@ TEST_CASE("a forged length, a wrong version and another protocol are refused by 
     length.say(header(kProtocolVersion, MessageType::PutBlob, 0xffffffff));
     CHECK(length.hear_to_the_end().find("PutBlob of 4294967295 bytes; at most 4096 are taken") != std::string::npos);
     version.say(header(7, MessageType::Hello, 0));
-    CHECK(version.hear_to_the_end().find("protocol version 7 is not spoken here; this is version 1") !=
+    CHECK(version.hear_to_the_end().find("protocol version 7 is not spoken here; this is version 2") !=
           std::string::npos);
     std::string request = "GET / HTTP/1.1\r\n\r\n";
     http.say(std::as_bytes(std::span(request)));
