@@ -61,11 +61,12 @@ EOT
 fake ninja <<'EOT'
 echo "ninja $*" >>"$WORK/calls"
 if grep -q broken "$TREE/room/a.cpp"; then echo "a.cpp:1: error: it is broken"; exit 1; fi
-if [[ $3 == rpc_server ]]; then mkdir -p "$2/bin"; echo static >"$2/bin/rpc_server"; exit; fi  # ninja -C FOLDER TARGET
+if [[ $2 != *release ]]; then mkdir -p "$2/bin"; echo static >"$2/bin/rpc_server"; exit; fi  # ninja -C FOLDER TARGET
 mkdir -p "$TREE/build/release/bin"
 printf '#!/bin/sh\necho "$(basename "$0") $* in $(pwd)"\nexit 7\n' >"$TREE/build/release/bin/tune"
 chmod +x "$TREE/build/release/bin/tune"
 cp "$TREE/build/release/bin/tune" "$TREE/build/release/bin/bench_one_thing"
+cp "$TREE/build/release/bin/tune" "$TREE/build/release/bin/rpc_server"
 EOT
 fake id <<'EOT'
 cat "$WORK/uid"
@@ -168,6 +169,16 @@ check "a script reads its path and size" out_is "$tree/dist/aarch64/rpc_server  
 check "the product's own build is left alone" calls_are "cmake --preset release" 1
 run build --target=armv7 rpc_server
 check "a target's name is all that is wanted" err_is 'farm: unexpected argument "rpc_server" after --target armv7'
+
+run rpc_server --emulate rk3399 --no-install
+check "a board that is to be emulated needs an emulator" err_is "farm: missing packages: qemu-user-static"
+echo qemu-user-static >>"$work/all"
+run rpc_server --emulate=rk3399
+check "the emulator is installed" called "DPkg::Lock::Timeout=300 qemu-user-static"
+check "the program that emulates runs" out_is "rpc_server --emulate=rk3399 in $work"
+before=$(calls "apt-get install")
+run rpc_server --key local
+check "a device of this machine needs none" calls_are "apt-get install" "$before"
 
 # Boost
 sed -i 's/^libboost-dev$/libboost1.81-dev/' "$work/installed"
