@@ -216,6 +216,14 @@ static Result<std::vector<int>> choose_cores(const std::vector<int>& wanted) {
   return wanted.empty() ? allowed : wanted;
 }
 
+/// What an emulator shows of caches is this machine's; a typical member's are nearer the truth.
+static void take_typical_caches(Target& target) {
+  Target typical = target_from_name(target.cpu).value_or(Target{});
+  target.l1_bytes = typical.l1_bytes;
+  target.l2_bytes = typical.l2_bytes;
+  target.l3_bytes = typical.l3_bytes;
+}
+
 Result<std::unique_ptr<Device>> make_cpu_device(const CpuDeviceOptions& options) {
   FARM_TRY(std::vector<int> cores, choose_cores(options.cores));
   Target target = describe_host();
@@ -224,6 +232,7 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuDeviceOptions& options)
   }
   target.cores = static_cast<int>(cores.size());
   target.emulated = options.emulated;
+  if (target.emulated) take_typical_caches(target);
   auto device = std::make_unique<CpuDevice>(std::move(target), std::move(cores));
   FARM_CHECK(device->start_runner());
   return device;

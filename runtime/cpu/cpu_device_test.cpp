@@ -167,6 +167,7 @@ TEST_CASE("a candidate that is surely slower than the best is cut short, any oth
 TEST_CASE("a device in an emulator says so in its name and its clock, and compares its times with nobody's") {
   auto emulated = make_cpu_device({.emulated = true}).value();
   CHECK(emulated->target().text() == device().target().text() + "+emulated");
+  CHECK(emulated->target().l3_bytes == target_from_name(device().target().cpu)->l3_bytes);  // not this machine's
   TestTask task;
   auto request = task.request({test_artifact("good_run"), test_artifact("wrong_run")});
   request.best_ns = 1;
