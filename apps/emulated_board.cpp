@@ -54,7 +54,8 @@ Result<Kind> find_kind(const std::string& name) {
 std::optional<std::string> find_program(const std::string& name) {
   const char* path = std::getenv("PATH");
   for (const std::string& folder : split(path ? path : "", ':')) {
-    std::string file = folder + "/" + name;
+    std::string file = folder;
+    file.append("/").append(name);
     if (access(file.c_str(), X_OK) == 0) return file;
   }
   return std::nullopt;
@@ -146,6 +147,7 @@ Error become_emulated_board(const std::string& name, int argc, char** argv) {
   words.insert(words.end(), argv + 1, argv + argc);
   words.emplace_back(kUnderEmulation);
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   limit_memory();

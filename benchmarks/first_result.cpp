@@ -48,6 +48,7 @@ Result<Work> prepare(const Target& target) {
   artifact.blob.resize(std::max(artifact.blob.size(), kArtifactBytes));  // what lies behind the sections is not loaded
   FARM_TRY(TaskSignature operands, signature(task));
   std::vector<TensorType> types;
+  types.reserve(operands.inputs.size());
   for (const auto& input : operands.inputs) types.push_back(input.type);
   FARM_TRY(Reference wanted, reference(task, make_inputs(1, types)));
   work.expected = std::move(wanted.output);

@@ -18,7 +18,7 @@ include_directories(SYSTEM ${headers})
 set(CMAKE_CXX_FLAGS_RELEASE "-Os")
 set(CMAKE_C_FLAGS_RELEASE "-Os")
 set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
-add_compile_options(-ffunction-sections -fdata-sections)
+add_compile_options(${FARM_CROSS_FLAGS} -ffunction-sections -fdata-sections)
 add_link_options(-static -s -Wl,--gc-sections)
 if(FARM_LLD)
   add_link_options(-Wl,--icf=all)  # equal functions once: a fortieth of the program

@@ -1,6 +1,7 @@
 // Boards of every ISA that this project knows, played by an emulator. Where a cross compiler or the emulator is missing
 // a case says so and passes: `./farm test --all` installs both.
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include "apps/child_program.h"
@@ -45,6 +46,7 @@ void build(const Isa& isa, const std::vector<std::string>& targets) {
 void run_tests(const Isa& isa) {
   if (!can_be_built(isa)) return;
   build(isa, {"test_base", "test_target", "test_runtime", "test_rpc", "test_rpc_server"});
+  CHECK(std::filesystem::file_size(FARM_ROOT "/dist/" + isa.name + "/rpc_server") <= 2'000'000);
   WARN("left out: [memory limit], since an emulator of single programs passes no limit of memory on");
   for (const std::string& cpu : isa.cpus)
     for (const std::string room : {"base", "target", "runtime", "rpc", "rpc_server"}) {
