@@ -16,6 +16,7 @@
 #include "codegen/codegen.h"
 #include "rpc/rpc.h"
 #include "schedule/schedule.h"
+#include "tuner/tuner.h"
 
 namespace farm {
 namespace {
@@ -34,10 +35,8 @@ struct Options {
 // What every round ships.
 struct Work {
   MeasureRequest request;
-  std::vector<float> expected, terms;
+  ExpectedOutput expected;
 };
-
-Hash hash_of(const std::vector<float>& values) { return hash_bytes(std::as_bytes(std::span(values))); }
 
 Result<Work> prepare(const Target& target) {
   FARM_TRY(auto task, task_from_text(kTask));
@@ -46,15 +45,9 @@ Result<Work> prepare(const Target& target) {
   Work work;
   FARM_TRY(Artifact artifact, make_llvm_backend()->build(program.lowered, target, 1));
   artifact.blob.resize(std::max(artifact.blob.size(), kArtifactBytes));  // what lies behind the sections is not loaded
-  FARM_TRY(TaskSignature operands, signature(task));
-  std::vector<TensorType> types;
-  types.reserve(operands.inputs.size());
-  for (const auto& input : operands.inputs) types.push_back(input.type);
-  FARM_TRY(Reference wanted, reference(task, make_inputs(1, types)));
-  work.expected = std::move(wanted.output);
-  work.terms = std::move(wanted.terms);
+  FARM_TRY(work.expected, expect_output(task, 1));
   work.request.artifacts = {std::move(artifact)};
-  work.request.inputs = {1, hash_of(work.expected), hash_of(work.terms), 1e-5};
+  work.request.inputs = work.expected.inputs;
   work.request.policy.budget = work.request.policy.sample = std::chrono::milliseconds(1);
   work.request.policy.min_samples = 3;
   return work;
@@ -63,8 +56,8 @@ Result<Work> prepare(const Target& target) {
 Status one_round(TrackerClient& client, const Work& work) {
   FARM_TRY(LeaseGrant grant, client.lease(kKey, 0, std::chrono::seconds(10), {}));
   FARM_TRY(auto device, DeviceClient::connect(grant, std::chrono::seconds(10)));
-  FARM_CHECK(device->put_blob(std::as_bytes(std::span(work.expected))));
-  FARM_CHECK(device->put_blob(std::as_bytes(std::span(work.terms))));
+  FARM_CHECK(device->put_blob(work.expected.values));
+  FARM_CHECK(device->put_blob(work.expected.terms));
   FARM_TRY(MeasureReply reply, device->measure(work.request, {}));
   const Measurement& first = reply.measurements.at(0);
   if (first.outcome != Outcome::Ok) return fail(ErrorCode::NoCandidate, to_string(first.outcome), ": ", first.detail);

@@ -6,13 +6,13 @@
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <unordered_map>
 
 #include "apps/cli.h"
 #include "base/clock.h"
 #include "codegen/codegen.h"
 #include "runtime/runtime.h"
 #include "schedule/schedule.h"
+#include "tuner/tuner.h"
 
 namespace farm {
 namespace {
@@ -27,49 +27,15 @@ struct Options {
 /// The default schedule of a task, and what a device needs to check it.
 struct Subject {
   Artifact artifact;
-  InputSet inputs;
-  std::unordered_map<Hash, std::vector<std::byte>> blobs;
-
-  Hash keep(const std::vector<float>& values) {
-    auto bytes = std::as_bytes(std::span(values));
-    Hash hash = hash_bytes(bytes);
-    blobs[hash].assign(bytes.begin(), bytes.end());
-    return hash;
-  }
-  BlobSource source() const {
-    return [this](const Hash& hash) {
-      auto at = blobs.find(hash);
-      return at == blobs.end() ? std::span<const std::byte>() : std::span<const std::byte>(at->second);
-    };
-  }
+  ExpectedOutput expected;
 };
 
-/// The task's operands as the device makes them (constants last), in the task's own order.
-Result<std::vector<std::vector<float>>> inputs_in_task_order(const Task& task, uint64_t seed) {
-  FARM_TRY(TaskSignature shape, signature(task));
-  std::vector<TensorType> types;
-  std::vector<size_t> place(shape.inputs.size());
-  for (bool constant : {false, true})
-    for (size_t i = 0; i < shape.inputs.size(); ++i) {
-      if (shape.inputs[i].constant != constant) continue;
-      place[i] = types.size();
-      types.push_back(shape.inputs[i].type);
-    }
-  auto made = make_inputs(seed, types);
-  std::vector<std::vector<float>> ordered;
-  for (size_t at : place) ordered.push_back(made[at]);
-  return ordered;
-}
-
 Result<Subject> make_subject(const Task& task, const Target& target, int threads) {
-  constexpr uint64_t kSeed = 1;
   FARM_TRY(auto space, make_space(task, target, threads));
   FARM_TRY(Program program, instantiate(*space, space->default_candidate()));
   Subject subject;
   FARM_TRY(subject.artifact, make_llvm_backend()->build(program.lowered, target, threads));
-  FARM_TRY(auto operands, inputs_in_task_order(task, kSeed));
-  FARM_TRY(Reference wanted, reference(task, operands));
-  subject.inputs = {kSeed, subject.keep(wanted.output), subject.keep(wanted.terms)};
+  FARM_TRY(subject.expected, expect_output(task, 1));
   return subject;
 }
 
@@ -89,11 +55,11 @@ struct Row {
 /// Two measurements of the subject: of one request when interleaved, else of two.
 Result<std::vector<Measurement>> measure_pair(Device& device, const Subject& subject, bool interleave) {
   MeasureRequest request;
-  request.inputs = subject.inputs;
+  request.inputs = subject.expected.inputs;
   request.interleave = interleave;
   if (interleave) request.policy.budget = std::chrono::milliseconds(400);  // a final's is longer still
   request.artifacts.assign(2, subject.artifact);
-  FARM_TRY(MeasureReply reply, device.measure(request, subject.source()));
+  FARM_TRY(MeasureReply reply, device.measure(request, subject.expected.blobs()));
   return reply.measurements;
 }
 

@@ -4,12 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <unordered_map>
 
 #include "apps/cli.h"
 #include "codegen/codegen.h"
 #include "runtime/cpu/cpu_device.h"
 #include "schedule/schedule.h"
+#include "tuner/tuner.h"
 
 namespace farm {
 namespace {
@@ -22,91 +22,37 @@ struct Options {
   bool listing = false, json = false;
 };
 
-// One task on one device: its inputs' expected output, shipped by hash.
-class Bench {
- public:
-  Bench(Task task, Device& device, int threads) : task_(std::move(task)), device_(device), threads_(threads) {}
+void print_listing(const Program& program, const Target& target, int threads) {
+  std::printf("%s\n", to_string(program.lowered).c_str());
+  if (auto listing = list_code(program.lowered, target, threads)) std::printf("%s\n", listing->assembly.c_str());
+}
 
-  Status prepare(uint64_t seed) {
-    FARM_TRY(space_, make_space(task_, device_.target(), threads_));
-    FARM_TRY(TaskSignature signature, farm::signature(task_));
-    std::vector<TensorType> types;
-    std::vector<size_t> position(signature.inputs.size());
-    for (bool constant : {false, true})
-      for (size_t i = 0; i < signature.inputs.size(); ++i)
-        if (signature.inputs[i].constant == constant) {
-          position[i] = types.size();
-          types.push_back(signature.inputs[i].type);
-        }
-    auto made = make_inputs(seed, types);
-    std::vector<std::vector<float>> by_task;
-    for (size_t at : position) by_task.push_back(made[at]);
-    FARM_TRY(Reference wanted, reference(task_, by_task));
-    inputs_.seed = seed;
-    inputs_.expected = keep(wanted.output);
-    inputs_.terms = keep(wanted.terms);
-    return {};
-  }
-
-  const ScheduleSpace& space() const { return *space_; }
-
-  Result<Measurement> measure(const Candidate& candidate, MeasurePolicy policy) {
-    FARM_TRY(Program program, instantiate(*space_, candidate));
-    FARM_TRY(Artifact artifact, backend_->build(program.lowered, device_.target(), threads_));
-    MeasureRequest request;
-    request.artifacts = {std::move(artifact)};
-    request.inputs = inputs_;
-    request.policy = policy;
-    request.measure_peak = true;
-    FARM_TRY(MeasureReply reply,
-             device_.measure(request, [this](const Hash& hash) { return std::span<const std::byte>(blobs_[hash]); }));
-    peak_ = std::max(peak_, reply.peak_gflops);
-    return reply.measurements.front();
-  }
-
-  double peak_gflops() const { return peak_; }
-
- private:
-  Hash keep(const std::vector<float>& values) {
-    auto bytes = std::as_bytes(std::span(values));
-    Hash hash = hash_bytes(bytes);
-    blobs_[hash].assign(bytes.begin(), bytes.end());
-    return hash;
-  }
-
-  Task task_;
-  Device& device_;
-  int threads_;
-  std::shared_ptr<const ScheduleSpace> space_;
-  std::unique_ptr<Backend> backend_ = make_llvm_backend();
-  std::unordered_map<Hash, std::vector<std::byte>> blobs_;
-  InputSet inputs_;
-  double peak_ = 0;
-};
-
-void print_listing(const ScheduleSpace& space, const Candidate& candidate, int threads) {
-  auto program = instantiate(space, candidate);
-  if (!program) return;
-  std::printf("%s\n", to_string(program->lowered).c_str());
-  if (auto listing = list_code(program->lowered, space.target(), threads))
-    std::printf("%s\n", listing->assembly.c_str());
+/// Timed for long, as finals are.
+Result<MeasureReply> measure(const Task& task, Artifact artifact, uint64_t seed, Device& device) {
+  FARM_TRY(const ExpectedOutput expected, expect_output(task, seed));
+  MeasureRequest request;
+  request.artifacts = {std::move(artifact)};
+  request.inputs = expected.inputs;
+  request.policy.budget = std::chrono::milliseconds(1500);
+  request.measure_peak = true;
+  return device.measure(request, expected.blobs());
 }
 
 Status run(const Options& options, Device& device) {
   FARM_TRY(Task task,
            options.task.find('(') == std::string::npos ? default_task(options.task) : task_from_text(options.task));
-  FARM_TRY(TaskSignature shape, signature(task));
-  Bench bench(task, device, options.threads);
-  FARM_CHECK(bench.prepare(options.seed));
-  Candidate candidate = bench.space().default_candidate();
+  FARM_TRY(auto space, make_space(task, device.target(), options.threads));
+  Candidate candidate = space->default_candidate();
   if (!options.candidate.empty()) {
     FARM_TRY(candidate, candidate_from_text(options.candidate));
   }
-  if (options.listing) print_listing(bench.space(), candidate, options.threads);
-  MeasurePolicy policy;
-  policy.budget = std::chrono::milliseconds(1500);
-  FARM_TRY(Measurement measured, bench.measure(candidate, policy));
-  double share = measured.latency_ns > 0 ? shape.flops / measured.latency_ns / bench.peak_gflops() : 0;
+  FARM_TRY(Program program, instantiate(*space, candidate));
+  if (options.listing) print_listing(program, space->target(), options.threads);
+  FARM_TRY(Artifact artifact, make_llvm_backend()->build(program.lowered, device.target(), options.threads));
+  FARM_TRY(const TaskSignature shape, signature(task));
+  FARM_TRY(MeasureReply reply, measure(task, std::move(artifact), options.seed, device));
+  const Measurement& measured = reply.measurements.front();
+  double share = measured.latency_ns > 0 ? shape.flops / measured.latency_ns / reply.peak_gflops : 0;
   nlohmann::ordered_json document{{"task", task.text()},
                                   {"threads", options.threads},
                                   {"candidate", candidate.text()},
@@ -114,7 +60,7 @@ Status run(const Options& options, Device& device) {
                                   {"detail", measured.detail},
                                   {"latency_ns", measured.latency_ns},
                                   {"median_ns", measured.median_ns},
-                                  {"peak_gflops", bench.peak_gflops()},
+                                  {"peak_gflops", reply.peak_gflops},
                                   {"share_of_peak", share}};
   if (options.json)
     fmt::print("{}\n", document.dump(2));

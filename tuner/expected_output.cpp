@@ -19,4 +19,12 @@ Result<ExpectedOutput> expect_output(const Task& task, uint64_t seed) {
   return expected;
 }
 
+BlobSource ExpectedOutput::blobs() const {
+  return [this](const Hash& hash) -> std::span<const std::byte> {
+    if (hash == inputs.expected) return values;
+    if (hash == inputs.terms) return terms;
+    return {};
+  };
+}
+
 }  // namespace farm

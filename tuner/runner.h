@@ -15,6 +15,9 @@ struct ExpectedOutput {
   InputSet inputs;                ///< names the two blobs below
   std::vector<std::byte> values;  ///< float32 output, row-major
   std::vector<std::byte> terms;   ///< float32 sum |terms| of each output element
+
+  /// Gives a device both by their hashes. Borrows: valid as long as this is.
+  BlobSource blobs() const;
 };
 /// Evaluates the reference: as slow as a plain double loop nest.
 Result<ExpectedOutput> expect_output(const Task& task, uint64_t seed);

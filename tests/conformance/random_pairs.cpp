@@ -1,55 +1,16 @@
 #include "tests/conformance/random_pairs.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "codegen/codegen.h"
 #include "schedule/schedule.h"
 #include "tests/conformance/random_task.h"
+#include "tuner/tuner.h"
 
 namespace farm {
 namespace {
 
 constexpr size_t kCandidatesPerTask = 4;
-
-/// The reference's answer for one task, ready to be shipped by hash.
-struct Expectation {
-  InputSet inputs;
-  std::unordered_map<Hash, std::vector<std::byte>> blobs;
-
-  Hash keep(const std::vector<float>& values) {
-    auto bytes = std::as_bytes(std::span(values));
-    Hash hash = hash_bytes(bytes);
-    blobs[hash].assign(bytes.begin(), bytes.end());
-    return hash;
-  }
-};
-
-/// Devices list constants last; a reference wants the task's own order.
-std::vector<std::vector<float>> inputs_in_task_order(const TaskSignature& task, uint64_t seed) {
-  std::vector<TensorType> types;
-  std::vector<size_t> places(task.inputs.size());
-  for (bool constant : {false, true})
-    for (size_t i = 0; i < task.inputs.size(); ++i)
-      if (task.inputs[i].constant == constant) {
-        places[i] = types.size();
-        types.push_back(task.inputs[i].type);
-      }
-  auto made = make_inputs(seed, types);
-  std::vector<std::vector<float>> ordered;
-  for (size_t place : places) ordered.push_back(made[place]);
-  return ordered;
-}
-
-Result<Expectation> expect(const Task& task, uint64_t seed) {
-  FARM_TRY(TaskSignature shape, signature(task));
-  FARM_TRY(Reference wanted, reference(task, inputs_in_task_order(shape, seed)));
-  Expectation expectation;
-  expectation.inputs.seed = seed;
-  expectation.inputs.expected = expectation.keep(wanted.output);
-  expectation.inputs.terms = expectation.keep(wanted.terms);
-  return expectation;
-}
 
 /// What is asked here is whether it is right, not how fast it is.
 MeasurePolicy cheap_policy() {
@@ -131,14 +92,12 @@ class PairRun {
   }
 
   Status check(const Task& task, const std::vector<Pair>& pairs, std::vector<Artifact> artifacts) {
-    FARM_TRY(Expectation expectation, expect(task, rng_.next()));
+    FARM_TRY(const ExpectedOutput expected, expect_output(task, rng_.next()));
     MeasureRequest request;
     request.artifacts = std::move(artifacts);
-    request.inputs = expectation.inputs;
+    request.inputs = expected.inputs;
     request.policy = cheap_policy();
-    FARM_TRY(MeasureReply reply, device_.measure(request, [&](const Hash& hash) {
-      return std::span<const std::byte>(expectation.blobs[hash]);
-    }));
+    FARM_TRY(MeasureReply reply, device_.measure(request, expected.blobs()));
     for (size_t i = 0; i < pairs.size(); ++i) judge(pairs[i], reply.measurements[i]);
     return {};
   }
