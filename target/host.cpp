@@ -67,13 +67,10 @@ static std::optional<std::string> cpu_name(const HostCpu& host, const Target& ta
 }
 
 /// The highest level whose features are all there; those of other families have none.
-static void set_level(Target& target) {
+static void take_highest_level(Target& target) {
   for (const auto& level : isa_levels()) {
     bool has_all = std::ranges::all_of(level_features(level), [&](auto& feature) { return target.has(feature); });
-    if (!has_all) continue;
-    target.isa = target.cpu = level.name;
-    target.vector_bits = level.vector_bits;
-    target.vector_registers = level.vector_registers;
+    if (has_all) take_level(target, level);
   }
 }
 
@@ -81,7 +78,7 @@ static void describe_cpu(Target& target) {
   HostCpu host = read_host_cpu();
   target.features = host.features;
   target.model = host.model;
-  set_level(target);
+  take_highest_level(target);
   if (auto name = cpu_name(host, target)) target.cpu = *name;
   if (read_caches_from_sys(target)) return;
   for (int level = 1; level <= 3; ++level) set_cache(target, level, host.cache_bytes[level - 1]);

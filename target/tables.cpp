@@ -131,6 +131,12 @@ static const Row* find_row(std::span<const Row> rows, std::string_view name) {
 const IsaLevel* find_level(std::string_view name) { return find_row(isa_levels(), name); }
 const CpuRow* find_cpu(std::string_view name) { return find_row(cpu_rows(), name); }
 
+void take_level(Target& target, const IsaLevel& level) {
+  target.isa = target.cpu = level.name;
+  target.vector_bits = level.vector_bits;
+  target.vector_registers = level.vector_registers;
+}
+
 static void append_words(std::vector<std::string>& words, std::string_view text) {
   for (auto& word : split(text, ' ')) words.push_back(std::move(word));
 }

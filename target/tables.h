@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "target/target.h"
+
 namespace farm {
 
 /// An ISA level: all features of the level `below` it and its own.
@@ -19,6 +21,8 @@ struct IsaLevel {
 /// Lowest first, one family after the other.
 std::span<const IsaLevel> isa_levels();
 const IsaLevel* find_level(std::string_view name);
+/// Makes `target` a device of which only the level is known; its features stay as they are.
+void take_level(Target& target, const IsaLevel& level);
 /// The level's features and those of all levels below it, sorted.
 std::vector<std::string> level_features(const IsaLevel& level);
 

@@ -21,13 +21,6 @@ std::vector<std::string> target_names() {
   return names;
 }
 
-static void set_level(Target& target, const IsaLevel& level) {
-  target.isa = level.name;
-  target.cpu = level.name;
-  target.vector_bits = level.vector_bits;
-  target.vector_registers = level.vector_registers;
-}
-
 Result<Target> narrow(const Target& target, std::string_view isa) {
   const IsaLevel* level = find_level(isa);
   if (!level)
@@ -39,7 +32,7 @@ Result<Target> narrow(const Target& target, std::string_view isa) {
   if (!features_cover(target, narrowed))
     return fail(ErrorCode::InvalidArgument, "isa ", level->name, " is beyond this device, which is ", target.text(),
                 "; choose ", target.isa, " or a level below it");
-  set_level(narrowed, *level);
+  take_level(narrowed, *level);
   narrowed.peak_gflops_core = 0;  // that of wider vectors
   return narrowed;
 }
@@ -52,7 +45,7 @@ std::string_view isa_family(std::string_view isa) {
 
 static Target level_target(const IsaLevel& level) {
   Target target;
-  set_level(target, level);
+  take_level(target, level);
   target.features = level_features(level);
   return target;
 }

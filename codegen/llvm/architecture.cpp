@@ -32,12 +32,11 @@ constexpr const char* kRiscvSelectable[] = {"v", "zve64d", "zve32f", "zvfh"};
   }
 
 constexpr Architecture kArchitectures[] = {
-    {"x86-64", "x86_64-unknown-linux-gnu", "", "", false, EM_X86_64, true, kX86Selectable, "fma", INITIALIZE(X86)},
-    {"aarch64", "aarch64-unknown-linux-gnu", "generic", "", false, EM_AARCH64, true, kAarch64Selectable, "neon",
+    {"x86-64", "x86_64-unknown-linux-gnu", "", "", false, EM_X86_64, kX86Selectable, "fma", INITIALIZE(X86)},
+    {"aarch64", "aarch64-unknown-linux-gnu", "generic", "", false, EM_AARCH64, kAarch64Selectable, "neon",
      INITIALIZE(AArch64)},
-    {"armv7", "armv7-unknown-linux-gnueabihf", "generic", "", true, EM_ARM, false, kArmSelectable, "vfp4",
-     INITIALIZE(ARM)},
-    {"riscv64", "riscv64-unknown-linux-gnu", "generic-rv64", "lp64d", false, EM_RISCV, true, kRiscvSelectable, "f",
+    {"armv7", "armv7-unknown-linux-gnueabihf", "generic", "", true, EM_ARM, kArmSelectable, "vfp4", INITIALIZE(ARM)},
+    {"riscv64", "riscv64-unknown-linux-gnu", "generic-rv64", "lp64d", false, EM_RISCV, kRiscvSelectable, "f",
      INITIALIZE(RISCV)},
 };
 

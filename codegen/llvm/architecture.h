@@ -15,7 +15,6 @@ struct Architecture {
   const char* abi;          ///< LLVM's name; empty: the triple's own
   bool hard_float;          ///< must be asked for
   uint16_t elf_machine;
-  bool elf64;
   /// What LLVM may take from a CPU's name and a device may still lack (virtual machines hide features).
   std::span<const char* const> selectable;
   std::string_view fma_feature;  ///< the one with which it multiplies and adds in one instruction
