@@ -37,8 +37,8 @@ Result<nlohmann::ordered_json> row_of(const TuneSettings& settings) {
 
 void print_text(const nlohmann::ordered_json& row) {
   fmt::print(
-      "{} thread{} {:7.1f} GFLOP/s peak  default {:7.3f} ms {:5.1f} %  best of {} {:7.3f} ms {:5.1f} %  {}\n "
-      "   {}\n",
+      "{} thread{} {:7.1f} GFLOP/s peak  default {:7.3f} ms {:5.1f} %  best of {} {:7.3f} ms {:5.1f} %  {}\n"
+      "    {}\n",
       row["threads"].get<int>(), row["threads"] == 1 ? " " : "s", row["peak_gflops"].get<double>(),
       row["default_ns"].get<double>() / 1e6, 100 * row["default_share"].get<double>(), row["trials"].get<int>(),
       row["best_ns"].get<double>() / 1e6, 100 * row["best_share"].get<double>(), row["task"].get<std::string>(),

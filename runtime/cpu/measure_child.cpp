@@ -269,7 +269,7 @@ static bool rounds_suffice(const std::vector<Subject>& subjects, const MeasurePo
   });
 }
 
-/// Few enough that a group sees its buffers in about ten places.
+/// Few enough that a group sees its buffers in sixteen places or more.
 constexpr size_t kRoundsOnSamePages = 4;
 
 /// Forwards, then backwards: ABBA, so that a slow drift of the machine favours none of them. Nobody stops before the
