@@ -69,6 +69,14 @@ std::string format_duration(std::chrono::nanoseconds duration) {
   return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }
 
+std::string format_latency(double latency_ns) {
+  constexpr const char* kUnits[] = {"ns", "us", "ms", "s"};
+  size_t unit = 0;
+  double value = latency_ns;
+  for (; value >= 999.95 && unit + 1 < std::size(kUnits); ++unit) value /= 1000;  // what is below rounds to 999.9
+  return fmt::format("{:.{}f} {}", value, value < 9.9995 ? 3 : value < 99.995 ? 2 : 1, kUnits[unit]);
+}
+
 // Damerau-Levenshtein without the transposition of pieces: enough for typing slips.
 static size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> before(b.size() + 1), row(b.size() + 1), next(b.size() + 1);

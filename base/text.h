@@ -22,6 +22,8 @@ std::optional<double> parse_double(std::string_view text);
 std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text);
 /// "1 h 04 min", "3 min 20 s", "12 s", "0.4 s"
 std::string format_duration(std::chrono::nanoseconds duration);
+/// What a kernel takes, four digits in the unit that suits it: "1.234 s", "12.34 ms", "549.0 us", "48.25 ns".
+std::string format_latency(double latency_ns);
 
 /// The names nearest to a mistyped word, best first, none that shares too little with it.
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& names, size_t at_most = 3);

@@ -22,6 +22,18 @@ TEST_CASE("durations are read with their units and refused without sense") {
   CHECK_FALSE(parse_duration("-5s"));
 }
 
+TEST_CASE("a latency has four digits in the unit that suits it, whatever rounding does") {
+  CHECK(format_latency(0.25) == "0.250 ns");
+  CHECK(format_latency(48.25) == "48.25 ns");
+  CHECK(format_latency(999.94) == "999.9 ns");
+  CHECK(format_latency(999.96) == "1.000 us");
+  CHECK(format_latency(9'999.6) == "10.00 us");
+  CHECK(format_latency(549'000) == "549.0 us");
+  CHECK(format_latency(12'345'678) == "12.35 ms");
+  CHECK(format_latency(1.5e9) == "1.500 s");
+  CHECK(format_latency(4e12) == "4000.0 s");
+}
+
 TEST_CASE("splitting keeps empty pieces in the middle and joining is its inverse") {
   CHECK(split("a,,b", ',') == std::vector<std::string>{"a", "", "b"});
   CHECK(split("", ',').empty());
