@@ -5,30 +5,20 @@
 #include <string>
 #include <vector>
 
+#include "apps/target_choice.h"
 #include "schedule/schedule.h"
 #include "tuning_db/tuning_db.h"
 
 namespace farm {
-
-/// Things that a person should know about a decision; one line each.
-using Notes = std::vector<std::string>;
 
 /// Records to choose from: null when `flag` is empty and there is no tuning.db in the current folder, which is said.
 /// NotFound when the file that a person named is not there.
 struct Records {
   std::unique_ptr<RecordStore> store;  ///< may be null
   std::string path;
+  RecordSource source() const { return {store.get(), path}; }
 };
 Result<Records> open_records(const std::optional<std::string>& flag, Notes& notes);
-
-struct TargetChoice {
-  Target target;
-  int cores = 1;
-  bool cores_known = true;  ///< false: a name alone does not say how many cores there are
-};
-/// "local", an ISA level, a CPU, both ("x86-64-v3/znver3"), or the key of a device that has records. A device that
-/// records describe beats a typical one of that name.
-Result<TargetChoice> choose_target(const std::string& name, const Records& records);
 
 /// The schedule to generate code from, and where it came from.
 struct ScheduleChoice {

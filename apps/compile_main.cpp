@@ -31,8 +31,7 @@ struct Job {
   int threads = 1;
 };
 
-// What to compile
-// -------------------------------------------------------------------------------------------------------
+// What to compile ---------------------------------------------------------------------------------------------------
 
 /// A bare operator takes its default shape; nobody should have to guess which.
 void note_default_shape(const Arguments& arguments, const Network& network, Notes& notes) {
@@ -48,8 +47,7 @@ int choose_threads(const Arguments& arguments, const TargetChoice& target, Notes
   return arguments.threads.value_or(target.cores);
 }
 
-// One layer
-// ---------------------------------------------------------------------------------------------------------------
+// One layer ---------------------------------------------------------------------------------------------------------
 
 Result<LibraryOptions> library_options(const CompiledLayer& layer) {
   FARM_TRY(TaskSignature shape, signature(layer.task));
@@ -94,8 +92,16 @@ Status compile_layer(CompiledLayer& layer, const Job& job, Notes& notes) {
       {{layer.library_path, library.shared_object}, {layer.header_path, std::as_bytes(std::span(library.header))}});
 }
 
-// The program
-// ---------------------------------------------------------------------------------------------------------------
+/// Nothing that a person asks for may cost them their records.
+Status check_places(const std::vector<CompiledLayer>& layers, const Records& records) {
+  for (const CompiledLayer& layer : layers) {
+    FARM_CHECK(check_not_database("-o", layer.library_path, records.path));
+    FARM_CHECK(check_not_database("--header", layer.header_path, records.path));
+  }
+  return {};
+}
+
+// The program -------------------------------------------------------------------------------------------------------
 
 /// One task's reason; of a network the names of the layers would fill a page that its table shows anyway.
 Status note_missing(const Job& job, const std::vector<CompiledLayer>& layers, Notes& notes) {
@@ -148,7 +154,7 @@ Result<Job> read_job(const Arguments& arguments, Notes& notes) {
     FARM_TRY(job.network, tasks_from_argument(arguments.task, shape));
   }
   FARM_TRY(job.records, open_records(arguments.db, notes));
-  FARM_TRY(job.target, choose_target(arguments.target, job.records));
+  FARM_TRY(job.target, choose_target(arguments.target, job.records.source()));
   job.threads = choose_threads(arguments, job.target, notes);
   if (arguments.task.empty())
     return fail(ErrorCode::InvalidArgument, "--task is missing; try --task conv2d, or tune --list for all there are");
@@ -174,6 +180,7 @@ Status compile(const Arguments& arguments, Notes& notes) {
   if (arguments.show) return show(arguments, job, notes);
   const Network& network = job.network;
   FARM_TRY(std::vector<CompiledLayer> layers, place_layers(arguments.places, network, job.threads));
+  FARM_CHECK(check_places(layers, job.records));
   for (CompiledLayer& layer : layers) {
     FARM_CHECK(compile_layer(layer, job, notes));
     say(notes);

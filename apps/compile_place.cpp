@@ -3,6 +3,7 @@
 #include <cctype>
 #include <filesystem>
 
+#include "apps/output_files.h"
 #include "base/text.h"
 
 namespace farm {
@@ -63,7 +64,7 @@ Result<std::vector<CompiledLayer>> place_one(const Places& places, const Layer& 
   if (is_folder(placed.library_path))
     placed.library_path = (std::filesystem::path(places.output) / (placed.name + ".so")).string();
   placed.header_path = places.header.empty() ? with_extension(placed.library_path, ".h") : places.header;
-  if (placed.header_path == placed.library_path)
+  if (is_same_file(placed.header_path, placed.library_path))
     return fail(ErrorCode::InvalidArgument, "library and header are both ", printable(placed.header_path),
                 "; --header names another file");
   return std::vector{std::move(placed)};

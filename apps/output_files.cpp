@@ -3,60 +3,109 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "base/text.h"
 
 namespace farm {
 namespace {
 
-/// Unfinished files that go away unless they were moved to their place.
-class Unfinished {
- public:
-  ~Unfinished() {
-    std::error_code ignored;
-    for (const std::string& path : paths_) std::filesystem::remove(path, ignored);
-  }
-  const std::string& add(const std::string& place) {
-    paths_.push_back(place + "." + std::to_string(getpid()) + ".unfinished");
-    return paths_.back();
-  }
-  const std::string& path(size_t i) const { return paths_[i]; }
+namespace fs = std::filesystem;
 
- private:
-  std::vector<std::string> paths_;
-};
+constexpr int kMostLinks = 40;  // as many as Linux follows
 
-std::unexpected<Error> cannot_write(const std::string& path, const std::string& reason) {
-  return fail(ErrorCode::Unavailable, "file ", printable(path), " cannot be written: ", reason);
+/// The file that a chain of symbolic links leads to, also when that file does not exist yet.
+fs::path behind_links(fs::path path) {
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(path, error); ++i) {
+    fs::path next = fs::read_symlink(path, error);
+    if (error) break;
+    path = next.is_absolute() ? next : path.parent_path() / next;
+  }
+  return path;
 }
 
-Status write_file(const std::string& path, const OutputFile& file) {
-  errno = 0;
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out.write(reinterpret_cast<const char*>(file.content.data()), static_cast<std::streamsize>(file.content.size()));
-  out.close();
-  if (!out) return cannot_write(file.path, std::strerror(errno ? errno : EIO));
-  return {};
+bool is_replaceable(const fs::path& place) {
+  std::error_code error;
+  fs::file_status status = fs::status(place, error);
+  return !fs::exists(status) || fs::is_regular_file(status);
 }
 
 }  // namespace
 
-Status write_files(const std::vector<OutputFile>& files) {
-  Unfinished unfinished;
+PendingFile::PendingFile(std::string path, std::string place, std::string unfinished)
+    : path_(std::move(path)), place_(std::move(place)), unfinished_(std::move(unfinished)) {}
+
+PendingFile::~PendingFile() {
+  std::error_code ignored;
+  if (out_ && !unfinished_.empty()) fs::remove(unfinished_, ignored);
+}
+
+std::unexpected<Error> PendingFile::cannot_write(const std::string& reason) const {
+  return fail(ErrorCode::Unavailable, "file ", printable(path_), " cannot be written: ", reason);
+}
+
+Result<PendingFile> PendingFile::open(const std::string& path) {
+  std::string place = behind_links(path).string();
+  bool beside = is_replaceable(place);
+  PendingFile file(path, place, beside ? place + "." + std::to_string(getpid()) + ".unfinished" : "");
+  std::error_code ignored;
+  if (fs::is_directory(place, ignored)) return file.cannot_write("it is a folder");
+  errno = 0;
+  file.out_ = std::make_unique<std::ofstream>(beside ? file.unfinished_ : place, std::ios::binary | std::ios::trunc);
+  if (!*file.out_) return file.cannot_write(std::strerror(errno ? errno : EIO));
+  return file;
+}
+
+bool PendingFile::write(std::string_view bytes) {
+  errno = 0;
+  bool done = bool(out_->write(bytes.data(), static_cast<std::streamsize>(bytes.size())));
+  if (!done && error_ == 0) error_ = errno ? errno : EIO;
+  return done;
+}
+
+Status PendingFile::finish() {
+  if (!out_->is_open()) return {};
+  errno = 0;
+  out_->close();
+  if (!*out_ && error_ == 0) error_ = errno ? errno : EIO;
+  return error_ == 0 ? Status() : Status(cannot_write(std::strerror(error_)));
+}
+
+Status PendingFile::commit() {
+  FARM_CHECK(finish());
+  if (unfinished_.empty()) return {};
   std::error_code error;
-  for (const OutputFile& file : files) {
-    if (std::filesystem::is_directory(file.path, error)) return cannot_write(file.path, "it is a folder");
-    FARM_CHECK(write_file(unfinished.add(file.path), file));
-  }
-  for (size_t i = 0; i < files.size(); ++i) {
-    std::filesystem::rename(unfinished.path(i), files[i].path, error);
-    if (error) return cannot_write(files[i].path, error.message());
-  }
+  fs::rename(unfinished_, place_, error);
+  if (error) return cannot_write(error.message());
+  unfinished_.clear();
   return {};
+}
+
+Status write_files(const std::vector<OutputFile>& files) {
+  std::vector<PendingFile> pending;
+  for (const OutputFile& file : files) {
+    FARM_TRY(PendingFile one, PendingFile::open(file.path));
+    (void)one.write({reinterpret_cast<const char*>(file.content.data()), file.content.size()});
+    FARM_CHECK(one.finish());
+    pending.push_back(std::move(one));
+  }
+  for (PendingFile& one : pending) FARM_CHECK(one.commit());
+  return {};
+}
+
+bool is_same_file(const std::string& one, const std::string& other) {
+  std::error_code error;
+  if (fs::equivalent(one, other, error)) return true;  // hard links too
+  fs::path a = fs::weakly_canonical(behind_links(one), error), b = fs::weakly_canonical(behind_links(other), error);
+  return !a.empty() && a == b;
+}
+
+Status check_not_database(const std::string& flag, const std::string& path, const std::string& database) {
+  if (!is_same_file(path, database)) return {};
+  return fail(ErrorCode::InvalidArgument, flag, " ", printable(path),
+              " is the database that is being read; choose another file");
 }
 
 }  // namespace farm

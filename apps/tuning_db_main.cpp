@@ -6,7 +6,9 @@
 #include <iostream>
 #include <set>
 
+#include "apps/best_records.h"
 #include "apps/cli.h"
+#include "apps/output_files.h"
 #include "apps/record_table.h"
 #include "apps/task_argument.h"
 #include "base/log.h"
@@ -22,7 +24,7 @@ constexpr size_t kShownProblems = 20;  // further ones are only counted
 
 struct Arguments {
   std::string db = "tuning.db";
-  std::optional<std::string> task, shape, target;
+  std::optional<std::string> task, shape, constant, target;
   std::optional<int> threads;
   size_t limit = SIZE_MAX;  // query
   bool json = false;
@@ -39,13 +41,16 @@ bool is_operator(const std::string& name) {
 
 Status choose_tasks(const Arguments& arguments, RecordFilter& filter) {
   if (!arguments.task && arguments.shape)
-    return fail(ErrorCode::InvalidArgument, "--shape ", *arguments.shape, " needs --task");
+    return fail(ErrorCode::InvalidArgument, "--shape ", printable(*arguments.shape), " needs --task");
+  if (arguments.constant && !arguments.shape)
+    return fail(ErrorCode::InvalidArgument, "--constant ", printable(*arguments.constant), " needs --shape");
   if (!arguments.task) return {};
   if (is_operator(*arguments.task) && !arguments.shape) {  // every shape of it
     filter.op = arguments.task;
     return {};
   }
-  FARM_TRY(Network network, tasks_from_argument(*arguments.task, arguments.shape));
+  FARM_TRY(auto shape, shape_with_constant(*arguments.task, arguments.shape, arguments.constant));
+  FARM_TRY(Network network, tasks_from_argument(*arguments.task, shape));
   for (const Layer& layer : network.layers) filter.tasks.push_back(layer.task.text());
   return {};
 }
@@ -137,26 +142,21 @@ Status run_best(const Arguments& arguments) {
   filter.only_ok = true;
   FARM_TRY(auto store, open_store(arguments.db, OpenMode::ReadOnly));
   set_log_level(LogLevel::Error);  // the answer names what best() skips
-  FARM_TRY(std::vector<Record> records, store->best(filter));
+  Notes notes;
+  FARM_TRY(std::vector<Record> records, best_records(filter, {store.get(), arguments.db}, notes));
   FARM_TRY(auto report, store->scan(filter, [](const Record&) { return true; }));
+  for (const std::string& note : notes) std::fprintf(stderr, "tuning_db: %s\n", note.c_str());
   return answer(arguments, *store, records, report.damaged);
 }
 
-/// Lines go to a file beside the one wanted, which takes its place when it is whole.
-Status export_to_file(RecordStore& store, const RecordFilter& filter, const std::string& path) {
-  std::string unfinished = path + ".unfinished";
-  std::ofstream out(unfinished, std::ios::binary | std::ios::trunc);
+Status export_to_file(RecordStore& store, const RecordFilter& filter, const Arguments& arguments) {
+  FARM_CHECK(check_not_database("-o", arguments.output, arguments.db));
+  FARM_TRY(PendingFile out, PendingFile::open(arguments.output));
   FARM_TRY(auto report,
-           store.scan(filter, [&](const Record& record) { return bool(out << to_json_line(record) << '\n'); }));
-  out.close();
-  std::error_code error;
-  if (out) std::filesystem::rename(unfinished, path, error);
-  if (!out || error) {
-    std::filesystem::remove(unfinished, error);
-    return fail(ErrorCode::Unavailable, "file ", path, " cannot be written");
-  }
+           store.scan(filter, [&](const Record& record) { return out.write(to_json_line(record) + "\n"); }));
+  FARM_CHECK(out.commit());
   report_problems(report.damaged);
-  std::printf("exported %zu records to %s\n", report.read, path.c_str());
+  std::printf("exported %zu records to %s\n", report.read, printable(arguments.output).c_str());
   return flush_output();
 }
 
@@ -172,7 +172,7 @@ Status export_to_output(RecordStore& store, const RecordFilter& filter) {
 Status run_export(const Arguments& arguments) {
   FARM_TRY(RecordFilter filter, make_filter(arguments));
   FARM_TRY(auto store, open_store(arguments.db, OpenMode::ReadOnly));
-  return arguments.output.empty() ? export_to_output(*store, filter) : export_to_file(*store, filter, arguments.output);
+  return arguments.output.empty() ? export_to_output(*store, filter) : export_to_file(*store, filter, arguments);
 }
 
 Status report_transfer(const Arguments& arguments, const char* done, const TransferReport& report) {
@@ -243,6 +243,7 @@ void add_filters(CLI::App* command, Arguments& arguments) {
           "An operator (every shape of it without --shape), a network, a layer, a task's text or a file of them")
       ->type_name("NAME");
   command->add_option("--shape", arguments.shape, "The operator's shape: k=v,k=v")->type_name("SHAPE");
+  command->add_option("--constant", arguments.constant, "Of matmul, b: known beforehand")->type_name("OPERAND");
   command
       ->add_option("--target", arguments.target, "An ISA level, a CPU, both (x86-64-v3/znver3), a device key, or local")
       ->type_name("TARGET");

@@ -85,6 +85,7 @@ TEST_CASE("imported records are listed, filtered and ranked") {
   CHECK(count(shell("query --json"), "\"latency_ns\":null") == 1);
   CHECK(count(shell("query --task matmul --json"), "\"task\":") == 4);
   CHECK(count(shell("query --task matmul --shape m=100,n=100,k=100 --json"), "\"task\":") == 3);
+  CHECK(count(shell("query --task matmul --shape m=1,n=1000,k=512 --constant b --json"), "\"task\":") == 1);
   CHECK(count(shell("query --task resnet18 --target znver3 --json"), "\"task\":") == 1);
   CHECK(count(shell("query --threads 1 --json"), "\"task\":") == 0);
   std::string best = shell("best --task matmul --shape m=100,n=100,k=100 --json");
@@ -131,7 +132,11 @@ TEST_CASE("exported lines give the same database elsewhere") {
   CHECK(shell("--db b.db import b.jsonl") == "0\nimported 4 records, 4 of them new\n");
   CHECK(shell("merge --db b.db tuning.db") == "0\nmerged 4 records, 0 of them new\n");
   CHECK(shell("export --db b.db") == "0\n" + shell.read("b.jsonl"));
-  CHECK(shell("export -o no/b.jsonl") == "3\ntuning_db: file no/b.jsonl cannot be written\n");
+  CHECK(shell("export -o no/b.jsonl") ==
+        "3\ntuning_db: file no/b.jsonl cannot be written: No such file or directory\n");
+  CHECK(shell("export -o tuning.db") ==
+        "2\ntuning_db: -o tuning.db is the database that is being read; choose another file\n");
+  CHECK(shell("verify") == "0\n4 records are whole\n");
 }
 
 TEST_CASE("bad lines are named, the others imported") {
@@ -190,6 +195,7 @@ TEST_CASE("mistakes on the command line are usage errors with the nearest names"
   CHECK(shell("quary") == "2\ntuning_db: unknown command quary (did you mean query?)\n");
   CHECK(shell("query --tsk conv2d") == "2\ntuning_db: unknown flag --tsk (did you mean --task?)\n");
   CHECK(shell("query --shape m=1") == "2\ntuning_db: --shape m=1 needs --task\n");
+  CHECK(shell("best --task matmul --constant b") == "2\ntuning_db: --constant b needs --shape\n");
   CHECK(shell("query --threads 0") == "2\ntuning_db: --threads is '0'; a whole number from 1 to 4096 is wanted\n");
   CHECK(shell("best --task resnet19")
             .starts_with("2\ntuning_db: no task is called resnet19 (did you mean resnet18, resnet50?)"));
