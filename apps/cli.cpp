@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdio>
 
+#include "apps/standard_output.h"
 #include "base/text.h"
 
 namespace farm {
@@ -102,11 +103,12 @@ Result<ParsedCommandLine> try_parse_command_line(CLI::App& app, int argc, const 
 }
 
 std::optional<int> parse_command_line(CLI::App& app, int argc, const char* const* argv) {
+  prepare_standard_streams();
   auto parsed = try_parse_command_line(app, argc, argv);
   if (!parsed) return report_error(app.get_name(), parsed.error());
   if (parsed->go_on) return std::nullopt;
-  std::fputs(parsed->text.c_str(), stdout);
-  return 0;
+  auto printed = print(parsed->text);
+  return printed ? 0 : report_error(app.get_name(), printed.error());
 }
 
 CLI::Option* in_range(CLI::Option* option, uint64_t least, uint64_t most) {
@@ -124,8 +126,7 @@ CLI::Option* in_range(CLI::Option* option, uint64_t least, uint64_t most) {
 }
 
 int report_error(std::string_view program, const Error& error) {
-  std::string line = std::string(program) + ": " + error.message + "\n";
-  std::fputs(line.c_str(), stderr);
+  if (!error.message.empty()) std::fprintf(stderr, "%s: %s\n", std::string(program).c_str(), error.message.c_str());
   return exit_code(error.code);
 }
 

@@ -20,8 +20,8 @@ class Option;
 
 namespace farm {
 
-/// Adds --version and parses. Nothing: go on. 0: --help or --version was printed. 2: one line about the mistake was
-/// printed on standard error: "tracker: unknown flag --prot (did you mean --port?)".
+/// Prepares the standard streams, adds --version and parses. Nothing: go on. 0: --help or --version was printed. 2: one
+/// line about the mistake was printed on standard error: "tracker: unknown flag --prot (did you mean --port?)".
 std::optional<int> parse_command_line(CLI::App& app, int argc, const char* const* argv);
 
 /// The same without printing a mistake: Ok, the text of --help or --version, or InvalidArgument.
@@ -37,7 +37,7 @@ CLI::Option* in_range(CLI::Option* option, uint64_t least, uint64_t most);
 
 inline constexpr uint64_t kMostThreads = 4096;  ///< of --threads; more than any board has cores
 
-/// Prints "program: message" on standard error; returns the exit code of the error.
+/// Prints "program: message" on standard error, nothing when the message is empty; returns the exit code of the error.
 int report_error(std::string_view program, const Error& error);
 
 }  // namespace farm

@@ -7,6 +7,7 @@
 #include "apps/compile_choice.h"
 #include "apps/compile_place.h"
 #include "apps/output_files.h"
+#include "apps/standard_output.h"
 #include "apps/task_argument.h"
 #include "base/text.h"
 #include "codegen/codegen.h"
@@ -120,12 +121,6 @@ Status note_missing(const Job& job, const std::vector<CompiledLayer>& layers, No
 void say(Notes& notes) {
   for (const std::string& note : notes) std::fprintf(stderr, "compile: %s\n", note.c_str());
   notes.clear();
-}
-
-Status print(const std::string& text) {
-  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
-    return fail(ErrorCode::Unavailable, "standard output cannot be written");
-  return {};
 }
 
 /// For people who want to see the code: nothing is written.

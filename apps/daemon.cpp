@@ -6,11 +6,11 @@
 
 #include <CLI/CLI.hpp>
 #include <csignal>
-#include <cstdio>
 #include <limits>
 #include <map>
 
 #include "apps/cli.h"
+#include "apps/standard_output.h"
 #include "base/log.h"
 #include "base/text.h"
 
@@ -47,7 +47,6 @@ static void raise_open_files() {
 
 Status prepare_daemon(const DaemonOptions& options) {
   FARM_CHECK(set_log(options.log));
-  std::signal(SIGPIPE, SIG_IGN);
   raise_open_files();
   if (!options.die_with_parent) return {};
   prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -55,15 +54,15 @@ Status prepare_daemon(const DaemonOptions& options) {
   return {};
 }
 
-void announce(const DaemonOptions& options, const std::string& text, const std::string& json, uint16_t port) {
-  std::puts(options.json ? json.c_str() : text.c_str());
-  std::fflush(stdout);
-  if (options.ready_fd < 0) return;
+Status announce(const DaemonOptions& options, const std::string& text, const std::string& json, uint16_t port) {
+  FARM_CHECK(print((options.json ? json : text) + "\n"));
+  if (options.ready_fd < 0) return {};
   std::string line = std::to_string(port) + "\n";
   if (write(options.ready_fd, line.data(), line.size()) < 0) {
     log_event(LogLevel::Warning, "ready_fd", {{"fd", std::to_string(options.ready_fd)}, {"why", "cannot be written"}});
   }
   close(options.ready_fd);
+  return {};
 }
 
 std::string who_can_reach(const std::string& host) {

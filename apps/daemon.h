@@ -19,11 +19,11 @@ struct DaemonOptions {
 };
 /// --json, --die-with-parent, --ready-fd N, --log LEVEL.
 void add_daemon_options(CLI::App& app, DaemonOptions& options);
-/// Log level, open files, signals that must not end the process, the parent's death. Call it first.
+/// Log level, open files, the parent's death. Call it first.
 Status prepare_daemon(const DaemonOptions& options);
 
 /// One line, once it serves, on standard output: `text` or, with --json, `json`; and "PORT\n" to --ready-fd.
-void announce(const DaemonOptions& options, const std::string& text, const std::string& json, uint16_t port);
+Status announce(const DaemonOptions& options, const std::string& text, const std::string& json, uint16_t port);
 /// "this machine only" or a warning that there is neither encryption nor authentication.
 std::string who_can_reach(const std::string& host);
 

@@ -39,7 +39,7 @@ void add_options(CLI::App& app, Options& options) {
   add_daemon_options(app, options.daemon);
 }
 
-void announce_device(const Options& options, const DeviceServer& server, const Target& target) {
+Status announce_device(const Options& options, const DeviceServer& server, const Target& target) {
   const Address& address = server.address();
   std::string json = fmt::format(
       R"({{"id": {}, "key": {}, "listen": {}, "port": {}, "target": {}, "cores": {}, "peak_gflops_core": {}, )"
@@ -52,7 +52,7 @@ void announce_device(const Options& options, const DeviceServer& server, const T
   std::string text =
       fmt::format("{} offers {} core{} of {} ({}), listens on {} ({})", server.id(), target.cores,
                   target.cores == 1 ? "" : "s", target.text(), speed, address.text(), who_can_reach(address.host));
-  announce(options.daemon, text, json, address.port);
+  return announce(options.daemon, text, json, address.port);
 }
 
 Status serve(const Options& options) {
@@ -67,7 +67,7 @@ Status serve(const Options& options) {
   DeviceServerOptions server_options{
       .tracker = tracker, .key = options.key, .id = options.id, .listen = {options.listen, options.port}};
   FARM_TRY(auto server, DeviceServer::start(*loop, *device, clock, server_options));
-  announce_device(options, *server, device->target());
+  FARM_CHECK(announce_device(options, *server, device->target()));
   serve_until_signal(*loop);
   return {};
 }

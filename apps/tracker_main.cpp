@@ -6,6 +6,7 @@
 
 #include "apps/cli.h"
 #include "apps/daemon.h"
+#include "apps/standard_output.h"
 #include "apps/tracker_address.h"
 #include "apps/tracker_status.h"
 #include "tracker/tracker.h"
@@ -29,8 +30,9 @@ Status serve(const Options& options) {
   FARM_TRY(auto tracker, Tracker::start(*loop, clock, {.listen = {options.listen, options.port}}));
   const Address& address = tracker->address();
   nlohmann::json json{{"listen", address.host}, {"port", address.port}};
-  announce(options.daemon, fmt::format("tracker listens on {} ({})", address.text(), who_can_reach(address.host)),
-           json.dump(), address.port);
+  FARM_CHECK(announce(options.daemon,
+                      fmt::format("tracker listens on {} ({})", address.text(), who_can_reach(address.host)),
+                      json.dump(), address.port));
   serve_until_signal(*loop);
   return {};
 }
@@ -39,8 +41,7 @@ Status print_status(const Options& options) {
   FARM_TRY(auto address, tracker_address(options.status_tracker));
   FARM_TRY(auto client, TrackerClient::connect(address, std::chrono::seconds(5), "status"));
   FARM_TRY(auto status, client->status());
-  fmt::print("{}\n", options.status_json ? status_json(status) : status_table(status));
-  return {};
+  return print((options.status_json ? status_json(status) : status_table(status)) + "\n");
 }
 
 }  // namespace

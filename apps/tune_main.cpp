@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <random>
@@ -13,6 +12,7 @@
 #include "apps/cli.h"
 #include "apps/embedded_farm.h"
 #include "apps/host_facts.h"
+#include "apps/standard_output.h"
 #include "apps/tracker_address.h"
 #include "apps/tune_options.h"
 #include "apps/tune_report.h"
@@ -39,7 +39,6 @@ void take_signals() {
   action.sa_handler = on_stop_signal;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);
 }
 
 int usable_cores() {
@@ -177,9 +176,9 @@ Status run(const TuneFlags& flags, const TuneRequest& request) {
   view.clear();
   const std::string text = flags.json ? tune_report_json(report, request.network)
                                       : tune_report_text(report, request.network, call_of(flags, threads));
-  std::fputs(text.c_str(), stdout);
-  std::fflush(stdout);
-  return judge(report);
+  const Status printed = print(text);
+  FARM_CHECK(judge(report));  // says more than that nobody could be told
+  return printed;
 }
 
 int run_tune(int argc, char** argv) {
@@ -189,8 +188,8 @@ int run_tune(int argc, char** argv) {
   add_tune_flags(app, flags);
   if (auto code = parse_command_line(app, argc, argv)) return *code;
   if (flags.list) {
-    std::fputs(list_tasks(flags.json).c_str(), stdout);
-    return 0;
+    const Status printed = print(list_tasks(flags.json));
+    return printed ? 0 : report_error("tune", printed.error());
   }
   const auto request = check_tune_flags(flags);
   if (!request) return report_error("tune", request.error());

@@ -10,6 +10,7 @@
 #include "apps/cli.h"
 #include "apps/output_files.h"
 #include "apps/record_table.h"
+#include "apps/standard_output.h"
 #include "apps/task_argument.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -69,12 +70,6 @@ std::string json_list(const std::vector<std::string>& texts) {
   std::vector<std::string> quoted;
   for (const std::string& text : texts) quoted.push_back(json_text(text));
   return "[" + join(quoted, ",") + "]";
-}
-
-Status flush_output() {
-  if (std::fflush(stdout) != 0 || std::ferror(stdout))
-    return fail(ErrorCode::Unavailable, "standard output cannot be written");
-  return {};
 }
 
 void print_json(const std::vector<Record>& records, const std::vector<std::string>& damaged) {
