@@ -28,7 +28,7 @@ Line line_of(const Record& record) {
                record.candidate};
   if (m.outcome == Outcome::Ok) {
     double gflops = record.flops / m.latency_ns;
-    line[5] = fmt::format("{:.4f}", m.latency_ns * 1e-6);
+    line[5] = format_latency(m.latency_ns);
     if (record.flops > 0) line[6] = fmt::format("{:.1f}", gflops);
     if (record.flops > 0 && record.peak_gflops > 0)
       line[7] = fmt::format("{:.0f} %", 100 * gflops / record.peak_gflops);
@@ -41,7 +41,8 @@ Line line_of(const Record& record) {
 
 std::string record_table(const std::vector<Record>& records) {
   if (records.empty()) return "";
-  std::vector<Line> lines = {{"task", "target", "threads", "role", "outcome", "ms", "GFLOP/s", "peak", "candidate"}};
+  std::vector<Line> lines = {
+      {"task", "target", "threads", "role", "outcome", "latency", "GFLOP/s", "peak", "candidate"}};
   for (const Record& record : records) lines.push_back(line_of(record));
 
   std::array<size_t, kColumns> widths{};

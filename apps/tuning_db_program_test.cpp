@@ -116,12 +116,20 @@ TEST_CASE("people get aligned columns, and a reason for an empty answer") {
   CHECK(
       shell("query --task matmul --shape m=100,n=100,k=100") ==
       "0\n"
-      "task                       target            threads  role   outcome      ms  GFLOP/s  peak  candidate\n"
-      "matmul(m=100,n=100,k=100)  x86-64-v3/znver3        2  trial  ok       0.0500     40.0  40 %  direct{tile=4}\n"
-      "matmul(m=100,n=100,k=100)  x86-64-v3/znver3        2  trial  crashed       -        -     -  direct{tile=8}\n"
-      "matmul(m=100,n=100,k=100)  x86-64-v3/znver3        2  trial  ok       0.0400     50.0  50 %  direct{tile=2}\n");
+      "task                       target            threads  role   outcome   latency  GFLOP/s  peak  candidate\n"
+      "matmul(m=100,n=100,k=100)  x86-64-v3/znver3        2  trial  ok       50.00 us     40.0  40 %  direct{tile=4}\n"
+      "matmul(m=100,n=100,k=100)  x86-64-v3/znver3        2  trial  crashed         -        -     -  direct{tile=8}\n"
+      "matmul(m=100,n=100,k=100)  x86-64-v3/znver3        2  trial  ok       40.00 us     50.0  50 %  "
+      "direct{tile=2}\n");
   CHECK(shell("query --task conv2d") ==
         "0\nno record matches; tuning.db holds 4 records of matmul for x86-64-v3/znver3\n");
+}
+
+TEST_CASE("a kernel of nanoseconds has its time in the table") {
+  Shell shell;
+  shell.write("a.jsonl", line("matmul(m=1,n=1,k=2)", "direct{}", "ok", "3.25"));
+  shell("import a.jsonl");
+  CHECK(count(shell("query"), "  ok       3.250 ns  ") == 1);
 }
 
 TEST_CASE("exported lines give the same database elsewhere") {
