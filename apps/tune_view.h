@@ -32,7 +32,11 @@ class TuneView {
   std::string passed_;
 };
 
-/// "[####......] 120/200  best 0.549 ms 421.0 GFLOP/s 78 % of peak  9.1/s  failed 2 (timeout 2)  9 s left"
-std::string progress_line(const TuneProgress& progress, bool bar);
+/// "120/200 trials  best 549.0 us 421.0 GFLOP/s 78 % of peak  9.1/s  failed 2 (timeout 2)  9.0 s left"
+std::string progress_line(const TuneProgress& progress);
+
+/// The same with a bar, in so many columns at most: a narrow terminal gets a shorter bar, then fewer words, then only
+/// what matters most: "[####] 120/200  best 549.0 us 421 GFLOP/s 78 % peak  9.1/s  failed 2  9:05 left"
+std::string progress_line(const TuneProgress& progress, size_t columns);
 
 }  // namespace farm
