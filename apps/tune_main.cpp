@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <random>
@@ -12,6 +13,7 @@
 #include "apps/cli.h"
 #include "apps/embedded_farm.h"
 #include "apps/host_facts.h"
+#include "apps/shell_word.h"
 #include "apps/standard_output.h"
 #include "apps/tracker_address.h"
 #include "apps/tune_options.h"
@@ -94,16 +96,24 @@ std::string budget_text(const TuneRequest& request) {
   return "until " + join(words, " or ") + " are stored, earlier ones included";
 }
 
-TuneCall call_of(const TuneFlags& flags, int threads) {
-  TuneCall call{.device = flags.device, .tracker = flags.tracker, .db = flags.db, .threads = threads};
-  const bool plain = flags.task.find_first_of("() ") == std::string::npos;
-  call.task_words = "--task " + (plain ? flags.task : "'" + flags.task + "'");
-  if (flags.shape) call.task_words += " --shape " + *flags.shape;
-  if (flags.constant) call.task_words += " --constant " + *flags.constant;
-  // From a checkout the programs are called through its launcher.
-  if (access("./farm", X_OK) == 0 && program_beside_this("tune").find("/build/") != std::string::npos)
-    call.prefix = "./farm ";
-  return call;
+// As this program was called, so are its companions: through the launcher, which tells how it was called itself, by the
+// path of their folder, or by name alone.
+std::string call_prefix(std::string_view self) {
+  const char* launcher = std::getenv("TUNEFARM_LAUNCHER");
+  if (launcher && *launcher) return shell_word(launcher) + " ";
+  const size_t slash = self.rfind('/');
+  return slash == std::string_view::npos ? "" : shell_word(self.substr(0, slash + 1));
+}
+
+TuneCall call_of(const TuneFlags& flags, std::string_view self) {
+  return {.prefix = call_prefix(self),
+          .task = flags.task,
+          .shape = flags.shape,
+          .constant = flags.constant,
+          .device = flags.device,
+          .tracker = flags.tracker,
+          .db = flags.db,
+          .threads = flags.threads};
 }
 
 // A task without any working candidate is a failure, whatever else was found.
@@ -135,7 +145,7 @@ class FreshDatabase {
 };
 
 // Everything is built and handed to the loop here, and ends in the opposite order.
-Status run(const TuneFlags& flags, const TuneRequest& request) {
+Status run(const TuneFlags& flags, const TuneRequest& request, std::string_view self) {
   SteadyClock clock;
   TuneView view(isatty(STDERR_FILENO) != 0, clock);
   FreshDatabase database(flags.db);
@@ -175,7 +185,7 @@ Status run(const TuneFlags& flags, const TuneRequest& request) {
   FARM_TRY(const TuneReport report, tune(tuning, parts));
   view.clear();
   const std::string text = flags.json ? tune_report_json(report, request.network)
-                                      : tune_report_text(report, request.network, call_of(flags, threads));
+                                      : tune_report_text(report, request.network, call_of(flags, self));
   const Status printed = print(text);
   FARM_CHECK(judge(report));  // says more than that nobody could be told
   return printed;
@@ -194,7 +204,7 @@ int run_tune(int argc, char** argv) {
   const auto request = check_tune_flags(flags);
   if (!request) return report_error("tune", request.error());
   take_signals();
-  const Status done = run(flags, *request);
+  const Status done = run(flags, *request, argv[0]);
   return done ? 0 : report_error("tune", done.error());
 }
 

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "apps/shell_word.h"
 #include "base/text.h"
+#include "target/target.h"
 
 namespace farm {
 namespace {
@@ -99,9 +101,9 @@ std::string in_words(const std::string& text) {
 
 std::string figures(const Record& record) {
   const Measurement& m = record.measurement;
-  std::string text = fmt::format("{:.4f} ms  {:.1f} GFLOP/s", m.latency_ns * 1e-6, gflops_of(record));
+  std::string text = fmt::format("{}  {:.1f} GFLOP/s", format_latency(m.latency_ns), gflops_of(record));
   if (record.peak_gflops > 0) text += fmt::format("  {:.0f} % of peak", 100 * gflops_of(record) / record.peak_gflops);
-  return text + fmt::format("  (between {:.4f} and {:.4f} ms)", m.low_ns * 1e-6, m.high_ns * 1e-6);
+  return text + fmt::format("  (between {} and {})", format_latency(m.low_ns), format_latency(m.high_ns));
 }
 
 std::string failure_words(const std::map<Outcome, size_t>& failed) {
@@ -126,7 +128,7 @@ std::string task_text(const TaskReport& task) {
   if (task.fallback) text += fmt::format("  default  {}\n", figures(*task.fallback));
   text += comparison(task);
   for (const Record& tie : task.ties)
-    text += fmt::format("  a tie within noise, less simple: {:.4f} ms  {}\n", tie.measurement.latency_ns * 1e-6,
+    text += fmt::format("  a tie within noise, less simple: {}  {}\n", format_latency(tie.measurement.latency_ns),
                         in_words(tie.candidate));
   if (task.exhausted) text += "  every candidate of the space was measured\n";
   return text;
@@ -158,21 +160,22 @@ std::string network_text(const TuneReport& report, const Network& network) {
       text += "no candidate worked: " + printable(task.first_error) + "\n";
       continue;
     }
-    text += fmt::format("{:>9.4f} ms {:>7.1f} GFLOP/s", best_ns * 1e-6, gflops_of(*task.best));
+    text += fmt::format("{:>9} {:>7.1f} GFLOP/s", format_latency(best_ns), gflops_of(*task.best));
     text += task.best->peak_gflops > 0
                 ? fmt::format(" {:>3.0f} % of peak", 100 * gflops_of(*task.best) / task.best->peak_gflops)
                 : "";
     text += fmt::format("  {:>5.2f} times the default's speed  {:>4} trials, {} now, {}\n", fallback_ns / best_ns,
                         task.trials, task.measured_now, failure_words(task.failed));
   }
-  return text + fmt::format("  all layers: {:.3f} ms, {:.2f} times as fast as with default schedules\n",
-                            total_ns * 1e-6, default_ns / std::max(total_ns, 1.0));
+  return text + fmt::format("  all layers: {}, {:.2f} times as fast as with default schedules\n",
+                            format_latency(total_ns), default_ns / std::max(total_ns, 1.0));
 }
 
 std::string time_text(const TuneReport& report) {
   if (report.measured_now == 0) {
-    return report.end == TuneReport::End::Stopped
-               ? ""
+    if (report.end == TuneReport::End::Stopped || report.trouble) return "";
+    return report.seconds.run > 0
+               ? "no new trials: what was asked for is in the database already; only finals were still to be measured\n"
                : "nothing new was measured: what was asked for is in the database already\n";
   }
   const TuneSeconds& s = report.seconds;
@@ -188,26 +191,60 @@ std::string end_text(const TuneReport& report) {
   return "";
 }
 
-std::string quoted(const std::string& word) {
-  return word.find_first_of("()' \"*?&;<>|$") == std::string::npos ? word : "'" + word + "'";
+// Commands ------------------------------------------------------------
+
+std::string task_words(const TuneCall& call) {
+  std::string text = "--task " + shell_word(call.task);
+  if (call.shape) text += " --shape " + shell_word(*call.shape);
+  if (call.constant) text += " --constant " + shell_word(*call.constant);
+  return text;
+}
+
+std::string db_words(const TuneCall& call) { return call.db == "tuning.db" ? "" : " --db " + shell_word(call.db); }
+
+/// Whether a library for the target can be made on this machine: the threads that it carries are of this one's ISA.
+bool can_compile_here(const std::string& target_text) {
+  const auto target = target_from_name(target_text);
+  return target && isa_family(target->isa) == isa_family(describe_host().isa);
+}
+
+/// The layer on which most of the network's time is spent.
+const TaskReport* most_costly(const TuneReport& report) {
+  const auto cost = [](const TaskReport& task) {
+    return task.best ? task.layer.occurrences * task.best->measurement.latency_ns : 0.0;
+  };
+  const auto found = std::ranges::max_element(report.tasks, {}, cost);
+  return found->best ? &*found : nullptr;
+}
+
+std::string compile_command(const TuneReport& report, const TuneCall& call) {
+  const TaskReport* task = most_costly(report);
+  if (!task || !can_compile_here(task->key.target)) return "";
+  const bool network = report.tasks.size() > 1;
+  std::string text = fmt::format("  {}compile {} --target {} --threads {}{}", call.prefix,
+                                 network ? "--task " + shell_word(task->layer.name) : task_words(call),
+                                 shell_word(task->key.target), task->key.threads, db_words(call));
+  const std::string& op = task->layer.task.op;
+  if (!network) text += fmt::format(" --name my_{0} -o my_{0}.so --header my_{0}.h", op);
+  return text + "\n";
+}
+
+/// Twice the trials there are, where there is more to find.
+std::string tune_command(const TuneReport& report, const TuneCall& call) {
+  if (std::ranges::all_of(report.tasks, &TaskReport::exhausted)) return "";
+  size_t trials = 0;
+  for (const TaskReport& task : report.tasks) trials += task.trials;
+  std::string text = fmt::format("  {}tune {} --device {}", call.prefix, task_words(call), shell_word(call.device));
+  if (!call.tracker.empty()) text += " --tracker " + shell_word(call.tracker);
+  if (call.threads) text += fmt::format(" --threads {}", *call.threads);
+  return text + db_words(call) + fmt::format(" --trials {}\n", std::max<size_t>(100, (trials * 2 + 99) / 100 * 100));
 }
 
 std::string next_text(const TuneReport& report, const TuneCall& call) {
-  const TaskReport& first = report.tasks.front();
-  const std::string db = call.db == "tuning.db" ? "" : " --db " + quoted(call.db);
-  std::string text = "next:\n";
-  if (first.best && report.tasks.size() == 1)
-    text += fmt::format("  {}compile {} --target {} --threads {}{} --name my_{} -o my_{}.so --header my_{}.h\n",
-                        call.prefix, call.task_words, first.key.target, call.threads, db, first.layer.task.op,
-                        first.layer.task.op, first.layer.task.op);
-  text += fmt::format("  {}tuning_db best{}\n", call.prefix, db);
-  size_t trials = 0;
-  for (const TaskReport& task : report.tasks) trials += task.trials;
-  const bool more_to_find = std::ranges::any_of(report.tasks, [](const TaskReport& task) { return !task.exhausted; });
-  if (!more_to_find) return text;
-  const size_t more = std::max<size_t>(100, (trials * 2 + 99) / 100 * 100);
-  return text + fmt::format("  {}tune {} --device {}{}{} --trials {}\n", call.prefix, call.task_words,
-                            quoted(call.device), call.tracker.empty() ? "" : " --tracker " + call.tracker, db, more);
+  const TaskReport* costly = report.tasks.size() > 1 ? most_costly(report) : nullptr;
+  return (costly ? "next; most of the time goes into " + costly->layer.name + ":\n" : "next:\n") +
+         compile_command(report, call) + fmt::format("  {}tuning_db best{}\n", call.prefix, db_words(call)) +
+         tune_command(report, call);
 }
 
 }  // namespace

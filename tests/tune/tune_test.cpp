@@ -84,6 +84,7 @@ TEST_CASE("tune finds, stores and says what it found, and the same command again
   const auto text = shell(kTune + " --trials 6");
   CHECK(text.code == 0);
   CHECK(text.out.find("nothing new was measured") != std::string::npos);
+  CHECK(shell(kTune + " --trials 6 >/dev/full").code == 3);
   CHECK(nothing_runs_soon(shell));
   CHECK(shell.files() == 1);  // tuning.db alone
 }
@@ -168,6 +169,29 @@ TEST_CASE("a second tune on one database is told who writes it") {
     if (name == "tune") kill(pid, SIGKILL);
   }
   CHECK(nothing_runs_soon(shell));
+}
+
+TEST_CASE("the commands that make sense next work when they are pasted where tune was called") {
+  ProgramFolder shell(TUNE_BIN);
+  shell.write("tasks.txt", "3 x matmul(m=32,n=32,k=32)\nmatmul(m=48,n=32,k=16)\n");
+  for (const std::string program : {"tune", TUNE_BIN "/tune"})
+    for (const std::string task : {"matmul --shape m=32,n=32,k=32", "tasks.txt"}) {
+      const auto tuned = shell(program + " --threads 1 --trials 2 --db 'a b.db' --task " + task);
+      INFO(tuned.out << tuned.err);
+      REQUIRE(tuned.code == 0);
+      const auto lines = split(tuned.out.substr(tuned.out.find("next")), '\n');
+      REQUIRE(lines.size() >= 3);
+      CHECK(lines[1].find("compile") != std::string::npos);
+      for (const std::string& command : {lines[1], lines[2]}) {
+        const auto done = shell(command);
+        INFO(command << ": " << done.err);
+        CHECK(done.code == 0);
+        CHECK(done.out.find(lines[1] == command ? "schedule  tuned" : "final") != std::string::npos);
+      }
+    }
+  const auto launched =
+      shell("TUNEFARM_LAUNCHER='../a b/farm' tune --threads 1 --trials 2 --db 'a b.db' --task tasks.txt");
+  CHECK(launched.out.find("\n  '../a b/farm' tuning_db best --db 'a b.db'\n") != std::string::npos);
 }
 
 TEST_CASE("tasks come from files too, one a line, and a network's document has them all") {
