@@ -63,7 +63,7 @@ echo "ninja $*" >>"$WORK/calls"
 if grep -q broken "$TREE/room/a.cpp"; then echo "a.cpp:1: error: it is broken"; exit 1; fi
 if [[ $2 != *release ]]; then mkdir -p "$2/bin"; echo static >"$2/bin/rpc_server"; exit; fi  # ninja -C FOLDER TARGET
 mkdir -p "$TREE/build/release/bin"
-printf '#!/bin/sh\necho "$(basename "$0") $* in $(pwd)"\nexit 7\n' >"$TREE/build/release/bin/tune"
+printf '#!/bin/sh\necho "$(basename "$0") $* in $(pwd)"\necho "$TUNEFARM_LAUNCHER" >"$WORK/launcher"\nexit 7\n' >"$TREE/build/release/bin/tune"
 chmod +x "$TREE/build/release/bin/tune"
 cp "$TREE/build/release/bin/tune" "$TREE/build/release/bin/bench_one_thing"
 cp "$TREE/build/release/bin/tune" "$TREE/build/release/bin/rpc_server"
@@ -121,6 +121,12 @@ check "the program's exit code comes through" exits 7
 check "the program runs in the caller's folder with its arguments" out_is "tune --task x two words in $work"
 check "it was configured once" calls_are cmake 1
 check "it was built once" calls_are ninja 1
+launcher_is() { [[ $(<"$work/launcher") == "$1" ]]; }
+check "the program is told how the launcher was called" launcher_is "$tree/farm"
+(cd "$tree" && PATH=$work/bin:$PATH ./farm tune) >/dev/null 2>&1
+check "the program is told so in the checkout" launcher_is ./farm
+(cd "$tree" && PATH=$work/bin:$PATH bash farm tune) >/dev/null 2>&1
+check "a name alone would not be found again" launcher_is "$tree/farm"
 run tune
 check "nothing changed: nothing is built" calls_are ninja 1
 sleep 0.02
@@ -143,6 +149,31 @@ check "a broken build is tried again" exits 3
 echo fine >"$tree/room/a.cpp"
 run bench one-thing --json
 check "a benchmark is built and run" out_is "bench_one_thing --json in $work"
+
+# Others that build, and trees that cannot be built in
+exec 9>"$tree/build/release.lock"
+flock 9
+sed -i /catch2/d "$work/installed"
+rm "$tree/build/packages-product.ok"
+touch "$tree/room/a.cpp"
+run build --no-install
+check "missing packages are named while another build goes on" err_is "farm: missing packages: catch2"
+echo catch2 >>"$work/installed"
+touch "$tree/build/release/stamps/tune"
+run tune --no-install
+check "a program that is ready runs while another build goes on" exits 7
+check "nobody waits for what is not needed" err_is ""
+exec 9>&-
+mv "$tree/build" "$work/built"
+echo "no folder" >"$tree/build"
+run tune
+check "a tree that cannot be built in exits 3" exits 3
+check "a tree that cannot be built in says so in one line" err_is "farm: cannot write into $tree/build, where programs \
+are built; use a checkout of your own, or make that folder yours"
+run --no-install
+check "packages can be named there all the same" err_is "farm: every package is there"
+rm "$tree/build"
+mv "$work/built" "$tree/build"
 
 # Boards
 run build --target mips
