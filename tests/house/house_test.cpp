@@ -27,6 +27,8 @@ const std::set<std::string>& sub_doors() {
   static const std::set<std::string> doors{
       "runtime/kernel_abi.h",      // C: what a kernel and its caller agree on; compiled libraries embed it
       "runtime/cpu/cpu_device.h",  // apps choose the devices that a program has
+      "runtime/vta/vta.h",         // the accelerator's device half: its code generator writes what this reads
+      "target/vta.h",              // the accelerator's configuration; CPUs' programs need not see it
       "rpc/messages.h",            // every message, for the two programs that serve it
       "rpc/event_loop.h",          // connections and timers, for the same two
   };
