@@ -1,4 +1,5 @@
-// tuning_db query|best|export|import|merge|verify: looks into a tuning database and moves records between files.
+// tuning_db query|best|export|import|merge|verify|devices: looks into a tuning database, moves records between files,
+// and shows what is known of devices.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
@@ -8,6 +9,7 @@
 
 #include "apps/best_records.h"
 #include "apps/cli.h"
+#include "apps/known_devices.h"
 #include "apps/output_files.h"
 #include "apps/record_table.h"
 #include "apps/standard_output.h"
@@ -30,6 +32,7 @@ struct Arguments {
   size_t limit = SIZE_MAX;  // query
   bool json = false;
   std::string file;    // import, merge
+  std::string device;  // devices
   std::string output;  // export
 };
 
@@ -217,6 +220,12 @@ Status run_verify(const Arguments& arguments) {
               problems.size() == 1 ? " place" : " places");
 }
 
+Status run_devices(const Arguments& arguments) {
+  FARM_TRY(std::string text,
+           arguments.json ? known_devices_json(arguments.device) : known_devices_table(arguments.device));
+  return print(text);
+}
+
 // The command line --------------------------------------------------------------------------------------------------
 
 using Command = Status (*)(const Arguments&);
@@ -282,6 +291,10 @@ int run(int argc, const char* const* argv) {
   }
   commands.emplace_back(add_command(app, arguments, "verify", "Check every record and the file's structure"),
                         run_verify);
+  add_json(commands.back().first, arguments);
+  commands.emplace_back(app.add_subcommand("devices", "Show known boards, phones and cards, or all of one"),
+                        run_devices);
+  commands.back().first->add_option("NAME", arguments.device, "The one to describe, e.g. rk3399");
   add_json(commands.back().first, arguments);
 
   if (auto code = parse_command_line(app, argc, argv)) return *code;

@@ -209,3 +209,42 @@ TEST_CASE("mistakes on the command line are usage errors with the nearest names"
             .starts_with("2\ntuning_db: no task is called resnet19 (did you mean resnet18, resnet50?)"));
   CHECK(shell("--version").starts_with("0\ntuning_db "));
 }
+
+TEST_CASE("known devices are listed without a database, and one is described with its sources") {
+  Shell shell;
+  std::string all = shell("devices");
+  CHECK(all.starts_with("0\ndevice  "));
+  CHECK(count(all, "\n") >= 16);
+  CHECK(count(all, "rk3399         aarch64       2x cortex-a72 + 4x cortex-a53 ") == 1);
+  CHECK(count(all, "  74.11    12.8   5.79  ") == 1);
+  CHECK(count(all, "h200           -             - ") == 1);  // a card has no cores of its own
+  std::string one = shell("devices rk3399");
+  CHECK(
+      one.starts_with("0\nrk3399: Rockchip RK3399 (Firefly-RK3399)\n"
+                      "  aarch64, 4 GiB of memory at 12.8 GB/s, l3 none\n"
+                      "  peak 74.11 GFLOP/s of float32, 5.79 flops a byte of memory\n"));
+  CHECK(count(one, "  little   4x cortex-a53  1.416 GHz  32 KiB  512 KiB shared  128 bits  8            45.31\n") == 1);
+  CHECK(count(one, "\n  sources\n    ") == 1);
+  CHECK(shell.files() == 0);
+}
+
+TEST_CASE("the document of known devices has what is known, and null for the rest") {
+  Shell shell;
+  std::string all = shell("devices --json"), one = shell("devices h200 --json");
+  CHECK(count(all, "\"flops_per_byte\"") >= 14);
+  CHECK(one.starts_with("0\n{\n \"devices\": ["));
+  CHECK(count(one, "\"flops_per_byte\"") == 1);
+  CHECK(count(one, "\"isa\": null") == 1);
+  CHECK(count(one, "\"isa\": \"sm_90\"") == 1);
+  CHECK(count(one, "\"shared_bytes_per_block\": 232448") == 1);
+  CHECK(count(one, "\"clusters\": []") == 1);
+  CHECK(count(shell("devices rpi5 --json"), "\"peak_gflops\": 153.6") == 2);  // of its one cluster, and of all
+}
+
+TEST_CASE("an unknown device is answered with the nearest names") {
+  Shell shell;
+  for (const char* flag : {"", " --json"})
+    CHECK(
+        shell(std::string("devices rk3398") + flag)
+            .starts_with("2\ntuning_db: no device is known as rk3398 (did you mean rk3399?); known are a100, h100, "));
+}
