@@ -1,6 +1,7 @@
 #include "apps/cli.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 
@@ -18,12 +19,25 @@ void collect_flags(const CLI::App& app, std::vector<std::string>& names) {
   for (const CLI::App* chosen : app.get_subcommands()) collect_flags(*chosen, names);
 }
 
-std::vector<std::string> subcommand_names(const CLI::App& app) {
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) {
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (!command->get_name().empty()) names.push_back(command->get_name());
-  }
+  for (const CLI::App* command : commands) names.push_back(command->get_name());
   return names;
+}
+
+// "--json goes behind the command: tuning_db query --json", for a flag that stands before it.
+std::optional<std::string> describe_early_flag(const CLI::App& app, const std::string& flag) {
+  std::vector<const CLI::App*> possible = commands_of(app);
+  std::erase_if(possible, [&](const CLI::App* command) { return !command->get_option_no_throw(flag); });
+  if (possible.empty()) return std::nullopt;
+  const auto chosen = app.get_subcommands();
+  if (chosen.empty()) return flag + " goes behind a command: " + join(names_of(possible), ", ");
+  if (std::ranges::find(possible, chosen.front()) == possible.end()) return std::nullopt;
+  return flag + " goes behind the command: " + app.get_name() + " " + chosen.front()->get_name() + " " + flag;
 }
 
 // CLI11 tells of missing values first; a mistyped flag is the likelier cause, so it is named before them.
@@ -33,11 +47,12 @@ std::optional<std::string> describe_extras(const CLI::App& app) {
   for (const std::string& extra : extras) {
     if (!extra.starts_with("-")) continue;
     std::string flag = extra.substr(0, extra.find('='));
+    if (auto early = describe_early_flag(app, flag)) return early;
     std::vector<std::string> names;
     collect_flags(app, names);
     return "unknown flag " + printable(flag) + did_you_mean(flag, names);
   }
-  std::vector<std::string> names = subcommand_names(app);
+  std::vector<std::string> names = names_of(commands_of(app));
   if (names.empty() || !app.get_subcommands().empty()) return "unexpected argument " + printable(extras.front());
   std::string hint = did_you_mean(extras.front(), names);
   return "unknown command " + printable(extras.front()) + (hint.empty() ? "; commands: " + join(names, ", ") : hint);
@@ -57,10 +72,14 @@ std::string describe_range(std::string text) {
   return value == std::string::npos ? text : text.replace(value, 1, " is");
 }
 
-// "--port: 1 required UINT missing" becomes "--port needs a value".
+// "--port: 1 required UINT missing" becomes "--port needs a value", "--port: At Most 1 required but received 2" becomes
+// "--port is given 2 times; once is possible".
 std::string describe_mismatch(const std::string& text) {
-  size_t name = text.find(": 1 required ");
-  return name == std::string::npos ? text : text.substr(0, name) + " needs a value";
+  constexpr std::string_view kMissing = ": 1 required ", kTooMany = ": At Most 1 required but received ";
+  if (size_t name = text.find(kMissing); name != std::string::npos) return text.substr(0, name) + " needs a value";
+  size_t name = text.find(kTooMany);
+  if (name == std::string::npos) return text;
+  return text.substr(0, name) + " is given " + text.substr(name + kTooMany.size()) + " times; once is possible";
 }
 
 std::string describe(const CLI::App& app, const CLI::ParseError& error) {
@@ -71,7 +90,8 @@ std::string describe(const CLI::App& app, const CLI::ParseError& error) {
       dynamic_cast<const CLI::RequiredError*>(&error) || dynamic_cast<const CLI::ExtrasError*>(&error);
   if (auto extras = may_hide_extras ? describe_extras(app) : std::nullopt) return *extras;
   std::string text = error.what();
-  if (text == "A subcommand is required") return "no command given; commands: " + join(subcommand_names(app), ", ");
+  if (text == "A subcommand is required")
+    return "no command given; commands: " + join(names_of(commands_of(app)), ", ");
   for (char& c : text) c = c == '\n' ? ' ' : c;
   if (text.size() > 1 && text[1] >= 'a' && text[1] <= 'z') text[0] = static_cast<char>(std::tolower(text[0]));
   return std::string(trim(text));
@@ -82,13 +102,61 @@ const CLI::App& innermost(const CLI::App& app) {
   return chosen.empty() ? app : innermost(*chosen.front());
 }
 
+// What was parsed
+// ---------------------------------------------------------------------------------------------------
+
+void add_version(CLI::App& app, const std::string& version) {
+  if (!app.get_version_ptr()) app.set_version_flag("--version", version, "Print the version and exit");
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) add_version(*command, version);
+}
+
+bool takes_value(const CLI::App& app, const std::string& flag) {
+  const CLI::Option* option = app.get_option_no_throw(flag);
+  if (option) return option->get_expected_max() > 0;
+  return std::ranges::any_of(commands_of(app), [&](const CLI::App* command) { return takes_value(*command, flag); });
+}
+
+/// The words behind the program's name. CLI11 would take the next word as the value of "--db=", so that becomes two.
+std::vector<std::string> words_of(int argc, const char* const* argv, const CLI::App& app) {
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) {
+    std::string& word = words.emplace_back(argv[i]);
+    if (!word.starts_with("--") || !word.ends_with('=') || !takes_value(app, word.substr(0, word.size() - 1))) continue;
+    word.pop_back();
+    words.emplace_back();
+  }
+  return words;
+}
+
+/// No option means anything by an empty text: it is a variable of a script that was not set.
+Status refuse_empty_values(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& value : option->results())
+      if (value.empty()) return fail(ErrorCode::InvalidArgument, option->get_name(), " is empty; a value is wanted");
+  for (const CLI::App* chosen : app.get_subcommands()) FARM_CHECK(refuse_empty_values(*chosen));
+  return {};
+}
+
+/// What stands before a command that does not know it would be passed over in silence.
+Status refuse_unused_options(const CLI::App& app) {
+  for (const CLI::App* chosen : app.get_subcommands())
+    for (const CLI::Option* option : app.get_options())
+      if (option->count() > 0 && !chosen->get_option_no_throw(option->get_name()))
+        return fail(ErrorCode::InvalidArgument, option->get_name(), " does not go with ", chosen->get_name());
+  return {};
+}
+
 }  // namespace
 
 Result<ParsedCommandLine> try_parse_command_line(CLI::App& app, int argc, const char* const* argv) {
   std::string version = app.get_name() + " " + FARM_VERSION;
-  if (!app.get_version_ptr()) app.set_version_flag("--version", version, "Print the version and exit");
+  add_version(app, version);
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> words = words_of(argc, argv, app);
+    std::ranges::reverse(words);  // as CLI11 wants them
+    app.parse(std::move(words));
+    FARM_CHECK(refuse_empty_values(app));
+    FARM_CHECK(refuse_unused_options(app));
     return ParsedCommandLine{.go_on = true};
   } catch (const CLI::CallForHelp&) {
     const CLI::App& asked = innermost(app);

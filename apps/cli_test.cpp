@@ -77,12 +77,34 @@ TEST_CASE("a flag without its value says so") {
   CHECK(message(line.parse({"--port"})) == "--port needs a value");
 }
 
+TEST_CASE("an option given twice says so") {
+  Line line;
+  CHECK(message(line.parse({"--name", "a", "--name", "b"})) == "--name is given 2 times; once is possible");
+}
+
+TEST_CASE("an empty value is a mistake, however it is written, and never the next word") {
+  Line line;
+  CHECK(message(line.parse({"--name", ""})) == "--name is empty; a value is wanted");
+  CHECK(message(line.parse({"--name=", "status"})) == "--name is empty; a value is wanted");
+  CHECK(message(line.parse({"--name=a=", "status"})) == "--name does not go with status");
+  CHECK(message(line.parse({"--name=a="})) == "ok");
+  CHECK(line.name == "a=");
+}
+
+TEST_CASE("a flag that stands before its command is told its place, and none is passed over") {
+  Line line;
+  CHECK(message(line.parse({"--json", "status"})) == "--json goes behind the command: tracker status --json");
+  CHECK(message(line.parse({"--json"})) == "--json goes behind a command: status");
+  CHECK(message(line.parse({"--port", "1", "status"})) == "--port does not go with status");
+}
+
 TEST_CASE("help and version are texts, not errors") {
   Line line;
   auto version = line.parse({"--version"});
   REQUIRE(version);
   CHECK_FALSE(version->go_on);
   CHECK(version->text.starts_with("tracker "));
+  CHECK(line.parse({"status", "--version"})->text == version->text);
   CHECK(line.parse({"status", "--help"})->text.find("--json") != std::string::npos);
 }
 

@@ -19,7 +19,6 @@ struct Options {
   uint16_t port = 9190;
   DaemonOptions daemon;
   std::string status_tracker;
-  bool status_json = false;
 };
 
 Status serve(const Options& options) {
@@ -41,7 +40,7 @@ Status print_status(const Options& options) {
   FARM_TRY(auto address, tracker_address(options.status_tracker));
   FARM_TRY(auto client, TrackerClient::connect(address, std::chrono::seconds(5), "status"));
   FARM_TRY(auto status, client->status());
-  return print((options.status_json ? status_json(status) : status_table(status)) + "\n");
+  return print((options.daemon.json ? status_json(status) : status_table(status)) + "\n");
 }
 
 }  // namespace
@@ -56,7 +55,7 @@ int main(int argc, char** argv) {
   farm::add_daemon_options(app, options.daemon);
   CLI::App* status = app.add_subcommand("status", "Print devices, queue and leases of a running tracker");
   status->add_option("--tracker", options.status_tracker, "HOST:PORT; else $TUNEFARM_TRACKER, else 127.0.0.1:9190");
-  status->add_flag("--json", options.status_json, "Print one JSON document");
+  status->add_flag("--json", options.daemon.json, "Print one JSON document");  // before the command too
   if (auto code = farm::parse_command_line(app, argc, argv)) return *code;
   auto done = *status ? farm::print_status(options) : farm::serve(options);
   return done ? 0 : farm::report_error("tracker", done.error());

@@ -79,7 +79,6 @@ Result<TuneRequest> check_tune_flags(const TuneFlags& flags) {
     FARM_TRY([[maybe_unused]] auto address, parse_address(flags.tracker));
   }
   FARM_CHECK(check_device_key("--device", flags.device));
-  if (flags.db.empty()) return fail(ErrorCode::InvalidArgument, "--db is empty; a file is wanted");
   if (flags.task.empty())
     return fail(ErrorCode::InvalidArgument, "--task is missing; try --task conv2d, or --list for all there are");
   return request;
