@@ -62,12 +62,18 @@ static std::string disagreeing_column(const Statement& row, const Record& record
   return "";
 }
 
-Result<Record> record_from_row(const Statement& row) {
-  FARM_TRY(Record record, record_from_body(row.text(15)));
-  ByteReader samples(row.blob(16));
-  while (samples.left() >= sizeof(float)) record.measurement.samples_ns.push_back(samples.f32());
-  if (!std::ranges::equal(row.blob(1), bytes_of(record_hash(record))) || samples.left() != 0)
+Result<Record> record_from_content(std::string_view body, std::span<const std::byte> samples,
+                                   std::span<const std::byte> hash) {
+  FARM_TRY(Record record, record_from_body(body));
+  ByteReader times(samples);
+  while (times.left() >= sizeof(float)) record.measurement.samples_ns.push_back(times.f32());
+  if (!std::ranges::equal(hash, bytes_of(record_hash(record))) || times.left() != 0)
     return fail(ErrorCode::Corrupt, "its content does not match its hash");
+  return record;
+}
+
+Result<Record> record_from_row(const Statement& row) {
+  FARM_TRY(Record record, record_from_content(row.text(15), row.blob(16), row.blob(1)));
   std::string column = disagreeing_column(row, record);
   if (!column.empty()) return fail(ErrorCode::Corrupt, "its column ", column, " does not match its content");
   return record;

@@ -16,6 +16,9 @@ void bind_record(Statement& insert, const Record& record);
 
 /// "id, hash, ... FROM records": what record_from_row reads, to be put behind SELECT.
 extern const char* const kRowColumns;
+/// Corrupt when the content (columns `body` and `samples`) does not match the hash.
+Result<Record> record_from_content(std::string_view body, std::span<const std::byte> samples,
+                                   std::span<const std::byte> hash);
 /// Corrupt when the content does not match the row's hash or one of its columns.
 Result<Record> record_from_row(const Statement& row);
 

@@ -4,6 +4,22 @@
 
 namespace farm {
 
+/// Percent-encodes what a URI would take for something else.
+std::string uri_of(const std::string& path, const char* query) {
+  std::string uri = "file:";
+  for (char c : path) {
+    if (c == '%')
+      uri += "%25";
+    else if (c == '?')
+      uri += "%3f";
+    else if (c == '#')
+      uri += "%23";
+    else
+      uri += c;
+  }
+  return uri + query;
+}
+
 void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 
 void Statement::bind(int at, std::string_view text) {
@@ -94,6 +110,27 @@ Result<std::string> Connection::word(std::string_view sql) const {
   return found ? std::string(statement.text(0)) : std::string();
 }
 
+// SQLite's own descriptor: to close another one would drop this process's locks on the file.
+static sqlite3_file* file_of(sqlite3* handle) {
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  return file && file->pMethods ? file : nullptr;
+}
+
+int64_t Connection::file_bytes() const {
+  sqlite3_file* file = file_of(handle_);
+  sqlite3_int64 bytes = 0;
+  return file && file->pMethods->xFileSize(file, &bytes) == SQLITE_OK ? bytes : 0;
+}
+
+size_t Connection::read_file(uint64_t offset, std::span<std::byte> into) const {
+  auto bytes = static_cast<uint64_t>(file_bytes());
+  if (offset >= bytes) return 0;
+  size_t size = std::min<uint64_t>(into.size(), bytes - offset);
+  sqlite3_file* file = file_of(handle_);
+  return file->pMethods->xRead(file, into.data(), int(size), int64_t(offset)) == SQLITE_OK ? size : 0;
+}
+
 int64_t Connection::changes() const { return sqlite3_changes64(handle_); }
 bool Connection::in_transaction() const { return sqlite3_get_autocommit(handle_) == 0; }
 
@@ -106,8 +143,11 @@ std::unexpected<Error> Connection::last_error() const {
     case SQLITE_NOTADB:
       return fail(ErrorCode::Corrupt, "file ", path_, " is no database of this program");
     case SQLITE_FULL:
-      return fail(ErrorCode::Unavailable, "database ", path_, " cannot grow: the disk is full; nothing was stored");
+      return fail(ErrorCode::Unavailable, "database ", path_,
+                  " cannot grow: the disk is full; records stored before are kept; make room and run it again");
     case SQLITE_IOERR:
+      if (code == SQLITE_IOERR_READ)  // a place of the disk that is gone: the rest can be read
+        return fail(ErrorCode::Corrupt, "database ", path_, " is damaged: the disk cannot read a part of it");
       return fail(ErrorCode::Unavailable, "database ", path_, " cannot be read or written: ", text, " (code ", code,
                   ")");
     default:

@@ -17,6 +17,9 @@ namespace farm {
 
 class Connection;
 
+/// The path as a URI for SQLite, `query` ("?immutable=1") behind it.
+std::string uri_of(const std::string& path, const char* query);
+
 /// A prepared statement; parameters and columns count from 0. Texts and blobs are copied when bound.
 class Statement {
  public:
@@ -60,6 +63,10 @@ class Connection {
   /// The first column of the first row of a query or pragma.
   Result<int64_t> number(std::string_view sql) const;
   Result<std::string> word(std::string_view sql) const;
+
+  int64_t file_bytes() const;
+  /// Bytes of the database file itself, past SQLite's cache and log; how many were there.
+  size_t read_file(uint64_t offset, std::span<std::byte> into) const;
 
   int64_t changes() const;  ///< rows of the last statement
   bool in_transaction() const;

@@ -125,7 +125,7 @@ TEST_CASE("kill -9 in the middle of appending loses no record that was acknowled
   }
 }
 
-TEST_CASE("a disk that is full is an error, and the store stays whole") {
+TEST_CASE("a file that may not grow is an error, and the store stays whole") {
   TempFolder folder;
   std::string path = folder.file("t.db");
   Child writer([&](int) {

@@ -1,0 +1,10 @@
+// Private to the room `tuning_db`: the store as its readers have it.
+#pragma once
+#include "tuning_db/database_files.h"
+#include "tuning_db/store.h"
+
+namespace farm {
+
+Result<std::unique_ptr<RecordStore>> open_reader(const DatabaseFiles& files);
+
+}  // namespace farm
