@@ -1,7 +1,9 @@
 // tuning_db query|best|export|import|merge|verify|devices: looks into a tuning database, moves records between files,
 // and shows what is known of devices.
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -92,31 +94,34 @@ void report_problems(const std::vector<std::string>& problems) {
     std::fprintf(stderr, "tuning_db: and %zu more\n", problems.size() - kShownProblems);
 }
 
-/// Nobody should have to guess why an answer is empty.
-Status explain_nothing(RecordStore& store, const std::string& path) {
+/// Nobody should have to guess why an answer is empty. Corrupt when there are records and none can be read.
+Result<std::string> why_nothing(RecordStore& store, const std::string& path) {
   std::set<std::string> targets, ops;
   FARM_TRY(auto report, store.scan({}, [&](const Record& record) {
     targets.insert(printable(record.key.target));
     ops.insert(printable(record.key.task.substr(0, record.key.task.find('('))));
     return true;
   }));
-  if (report.read == 0)
-    std::printf("%s holds no records\n", path.c_str());
-  else
-    std::printf("no record matches; %s holds %zu records of %s for %s\n", path.c_str(), report.read,
-                join({ops.begin(), ops.end()}, ", ").c_str(), join({targets.begin(), targets.end()}, ", ").c_str());
-  return {};
+  if (report.read != 0)
+    return "no record matches; " + path + " holds " + std::to_string(report.read) + " records of " +
+           join({ops.begin(), ops.end()}, ", ") + " for " + join({targets.begin(), targets.end()}, ", ") + "\n";
+  if (report.damaged.empty()) return path + " holds no records\n";
+  return fail(ErrorCode::Corrupt, "database ", path, " is damaged: none of its records can be read");
 }
 
 Status answer(const Arguments& arguments, RecordStore& store, const std::vector<Record>& records,
               const std::vector<std::string>& damaged) {
+  report_problems(damaged);
+  std::string text;
+  if (records.empty()) {
+    FARM_TRY(text, why_nothing(store, arguments.db));
+  } else if (!arguments.json) {
+    text = record_table(records);
+  }
   if (arguments.json)
     print_json(records, damaged);
-  else if (records.empty())
-    FARM_CHECK(explain_nothing(store, arguments.db));
   else
-    std::fputs(record_table(records).c_str(), stdout);
-  report_problems(damaged);
+    std::fputs(text.c_str(), stdout);
   return flush_output();
 }
 
@@ -152,25 +157,28 @@ Status export_to_file(RecordStore& store, const RecordFilter& filter, const Argu
   FARM_TRY(PendingFile out, PendingFile::open(arguments.output));
   FARM_TRY(auto report,
            store.scan(filter, [&](const Record& record) { return out.write(to_json_line(record) + "\n"); }));
-  FARM_CHECK(out.commit());
   report_problems(report.damaged);
+  if (report.read == 0) FARM_CHECK(why_nothing(store, arguments.db));
+  FARM_CHECK(out.commit());
   std::printf("exported %zu records to %s\n", report.read, printable(arguments.output).c_str());
   return flush_output();
 }
 
-Status export_to_output(RecordStore& store, const RecordFilter& filter) {
+Status export_to_output(RecordStore& store, const RecordFilter& filter, const Arguments& arguments) {
   FARM_TRY(auto report, store.scan(filter, [&](const Record& record) {
     std::string line = to_json_line(record) + "\n";
     return std::fwrite(line.data(), 1, line.size(), stdout) == line.size();
   }));
   report_problems(report.damaged);
+  if (report.read == 0) FARM_CHECK(why_nothing(store, arguments.db));
   return flush_output();
 }
 
 Status run_export(const Arguments& arguments) {
   FARM_TRY(RecordFilter filter, make_filter(arguments));
   FARM_TRY(auto store, open_store(arguments.db, OpenMode::ReadOnly));
-  return arguments.output.empty() ? export_to_output(*store, filter) : export_to_file(*store, filter, arguments);
+  return arguments.output.empty() ? export_to_output(*store, filter, arguments)
+                                  : export_to_file(*store, filter, arguments);
 }
 
 Status report_transfer(const Arguments& arguments, const char* done, const TransferReport& report) {
@@ -184,14 +192,21 @@ Status report_transfer(const Arguments& arguments, const char* done, const Trans
   return fail(ErrorCode::Corrupt, report.bad.size(), " bad in ", arguments.file, "; everything else was taken");
 }
 
+/// The reason in the system's words.
+Status open_lines(const std::string& path, std::ifstream& file) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    return fail(ErrorCode::Unavailable, path, " is a folder; import takes a file of JSON lines");
+  errno = 0;
+  file.open(path);
+  if (file) return {};
+  if (errno == ENOENT) return fail(ErrorCode::NotFound, "no file ", path, " to import");
+  return fail(ErrorCode::Unavailable, "file ", path, " cannot be read: ", std::strerror(errno));
+}
+
 Status run_import(const Arguments& arguments) {
   std::ifstream file;
-  if (arguments.file != "-") {
-    std::error_code ignored;
-    file.open(arguments.file);
-    if (!file || std::filesystem::is_directory(arguments.file, ignored))
-      return fail(ErrorCode::NotFound, "no file ", arguments.file, " to import");
-  }
+  if (arguments.file != "-") FARM_CHECK(open_lines(arguments.file, file));
   FARM_TRY(auto store, open_store(arguments.db, OpenMode::ReadWrite));
   FARM_TRY(TransferReport report, import_lines(*store, arguments.file == "-" ? std::cin : file));
   return report_transfer(arguments, "imported", report);

@@ -198,6 +198,66 @@ TEST_CASE("query and best name the damaged records that could match, list the ot
     CHECK(count(shell(other), "\"damaged\":[]}") == 1);
 }
 
+TEST_CASE("what is no file to read is said so, with the exit code of the world") {
+  Shell shell;
+  shell.write("a.jsonl", kLines);
+  const std::string folder = " is a folder; a database is a file, and --db FILE names one\n";
+  for (const char* command : {"query", "best", "export", "verify", "import a.jsonl"})
+    CHECK(shell(std::string("--db . ") + command) == "3\ntuning_db: ." + folder);
+  CHECK(shell("merge .") == "3\ntuning_db: ." + folder);
+  CHECK(shell("import .") == "3\ntuning_db: . is a folder; import takes a file of JSON lines\n");
+  CHECK(shell("import a.jsonl/b") == "3\ntuning_db: file a.jsonl/b cannot be read: Not a directory\n");
+}
+
+TEST_CASE("a database of which nothing can be read is no empty one") {
+  Shell shell;
+  shell.write("a.jsonl", line(kMatmul, "direct{tile=4}", "ok", "50000"));
+  shell("import a.jsonl");
+  std::string bytes = shell.read("tuning.db");
+  size_t at = bytes.find("\"flops\":2000000.0");
+  REQUIRE(at != std::string::npos);
+  bytes[at + 8] = '3';
+  shell.write("tuning.db", bytes);
+  const std::string damaged = "tuning_db: record 1: its content does not match its hash\n";
+  for (const char* command : {"query", "query --json", "best", "best --json", "export", "export -o b.jsonl"})
+    CHECK(shell(command) ==
+          "3\n" + damaged + "tuning_db: database tuning.db is damaged: none of its records can be read\n");
+  CHECK(shell.files() == 2);
+}
+
+TEST_CASE("a damaged page: readers go on, a writer names the commands that save the rest, and these work") {
+  Shell shell;
+  std::string lines;
+  for (int tile = 1; tile <= 60; ++tile)
+    lines += line(kMatmul, "direct{tile=" + std::to_string(tile) + "}", "ok", std::to_string(50000 + tile));
+  shell.write("a.jsonl", lines);
+  shell("import --db 'my data.db' a.jsonl");
+  std::string bytes = shell.read("my data.db");
+  size_t page = bytes.find("direct{tile=30}") / 4096 * 4096;
+  bytes.replace(page, 4096, 4096, 'Z');
+  shell.write("my data.db", bytes);
+
+  std::string all = shell("query --db 'my data.db' --json");
+  CHECK(all.starts_with("0\n"));
+  size_t left = count(all, "\"task\":");
+  CHECK(left >= 50);
+  CHECK(left < 60);
+  CHECK(count(all, "are damaged\"]}") == 1);
+  CHECK(count(shell("best --db 'my data.db' --json"), "direct{tile=1}") == 1);
+  std::string verdict = shell("verify --db 'my data.db'");
+  CHECK(verdict.starts_with("3\n" + std::to_string(left) + " records are whole\n"));
+  CHECK(count(verdict, "\\x0a") == 0);
+
+  std::string refused = shell("import --db 'my data.db' a.jsonl");
+  const std::string save = "export --db 'my data.db' -o 'my data-saved.jsonl'",
+                    load = "import --db 'my data-saved.db' 'my data-saved.jsonl'";
+  CHECK(refused.starts_with("3\ntuning_db: database my data.db is damaged ("));
+  CHECK(refused.ends_with("; save its records with: tuning_db " + save + " && tuning_db " + load + "\n"));
+  CHECK(shell(save).starts_with("0\nexported " + std::to_string(left) + " records"));
+  CHECK(shell(load).starts_with("0\nimported " + std::to_string(left) + " records"));
+  CHECK(shell("verify --db 'my data-saved.db'") == "0\n" + std::to_string(left) + " records are whole\n");
+}
+
 TEST_CASE("mistakes on the command line are usage errors with the nearest names") {
   Shell shell;
   CHECK(shell("quary") == "2\ntuning_db: unknown command quary (did you mean query?)\n");
