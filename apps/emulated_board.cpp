@@ -135,6 +135,8 @@ void limit_memory() {
 
 }  // namespace
 
+bool can_emulate(const std::string& name) { return find_kind(name).has_value(); }
+
 Error become_emulated_board(const std::string& name, int argc, char** argv) {
   auto kind = find_kind(name);
   if (!kind) return kind.error();

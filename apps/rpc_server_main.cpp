@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "rpc_server/rpc_server.h"
 #include "runtime/cpu/cpu_device.h"
+#include "target/target.h"
 
 namespace farm {
 namespace {
@@ -25,7 +26,7 @@ struct Options {
 
 void add_options(CLI::App& app, Options& options) {
   app.add_option("--tracker", options.tracker, "HOST:PORT; else $TUNEFARM_TRACKER, else 127.0.0.1:9190");
-  app.add_option("--key", options.key, "The queue that this device serves, e.g. rk3399; with --emulate the kind");
+  app.add_option("--key", options.key, "The queue that this device serves, e.g. bench1; with --emulate the kind");
   app.add_option("--id", options.id, "Name of this device, unique in the farm; else KEY@HOST:PORT");
   app.add_option("--listen", options.listen, "Address where clients come; 0.0.0.0 for all")->capture_default_str();
   in_range(app.add_option("--port", options.port, "Port where clients come; 0 takes any free one"), 0, 65535)
@@ -55,9 +56,16 @@ Status announce_device(const Options& options, const DeviceServer& server, const
   return announce(options.daemon, text, json, address.port);
 }
 
+Status check_key(const std::string& key) {
+  if (key.empty()) return fail(ErrorCode::InvalidArgument, "--key is required");
+  FARM_CHECK(check_device_key("--key", key));
+  Status kind = check_key_kind("--key", key, describe_host());
+  if (!kind && can_emulate(key)) kind.error().message += ", or play that board: --emulate " + key;
+  return kind;
+}
+
 Status serve(const Options& options) {
-  if (options.key.empty()) return fail(ErrorCode::InvalidArgument, "--key is required");
-  FARM_CHECK(check_device_key("--key", options.key));
+  FARM_CHECK(check_key(options.key));
   if (!options.id.empty()) FARM_CHECK(check_device_id("--id", options.id));
   FARM_CHECK(prepare_daemon(options.daemon));
   FARM_TRY(auto tracker, tracker_address(options.tracker));

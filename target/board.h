@@ -8,7 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
+
 namespace farm {
+
+struct Target;
 
 // In all of these a number that is 0 and a text that is empty are unknown, or there is no such thing.
 
@@ -89,5 +93,9 @@ struct BoardKind {
 };
 /// Those of known_boards, in every program.
 std::span<const BoardKind> board_kinds();
+
+/// A key is a queue's label, a kind is described hardware: a CPU may not stand in a queue that is called like a known
+/// board of another family of ISAs. `what` the key is, "--key", starts the message.
+Status check_key_kind(std::string_view what, std::string_view key, const Target& target);
 
 }  // namespace farm

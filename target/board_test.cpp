@@ -114,6 +114,31 @@ TEST_CASE("every program knows the kinds of boards, without their files") {
   }
 }
 
+TEST_CASE("a CPU may not be called like a known board of another family of ISAs") {
+  auto check = [](const char* key, const char* target) {
+    return check_key_kind("--key", key, *target_from_name(target));
+  };
+  auto refused = check("rk3399", "znver3");
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error() == Error{ErrorCode::InvalidArgument,
+                                 "--key rk3399 means a known board of aarch64, and this device is x86-64-v3/znver3; "
+                                 "choose another key such as my-rk3399"});
+  CHECK_FALSE(check("pynq-z1", "cortex-a53"));
+  CHECK_FALSE(check("rk3399", "riscv64+emulated"));
+  CHECK(check("rk3399", "cortex-a72"));
+  CHECK(check("rk3399", "aarch64+emulated"));
+  CHECK(check("rk3399", "cortex-a76"));
+  CHECK(check("my-rk3399", "znver3"));
+  CHECK(check("local", "znver3"));
+  CHECK(check("h200", "znver3"));  // a card's host
+}
+
+TEST_CASE("what is no CPU may be called like the board that it is on") {
+  Target accelerator;
+  accelerator.isa = "vta";
+  CHECK(check_key_kind("--key", "pynq-z1", accelerator));
+}
+
 TEST_CASE("a board's file that is malformed is told by its fault") {
   auto message = [](std::string_view text) { return board_from_json(text).error().message; };
   CHECK(board_from_json(R"({"fact)").error().code == ErrorCode::Corrupt);

@@ -38,6 +38,7 @@ Status LeaseTable::register_device(PeerId peer, const DeviceReport& report, Time
 Status LeaseTable::check_report(PeerId peer, const DeviceReport& report, Time now) const {
   FARM_CHECK(check_device_id("device id", report.id));
   FARM_CHECK(check_device_key("device key", report.key));
+  FARM_CHECK(check_key_kind("device key", report.key, report.target));
   if (report.address.port == 0) return fail(ErrorCode::InvalidArgument, "device ", report.id, " has no port");
   if (report.epoch > UINT64_MAX / 2) return fail(ErrorCode::InvalidArgument, "epoch ", report.epoch, " cannot be");
   auto of_peer = peers_.find(peer);

@@ -291,6 +291,21 @@ TEST_CASE("a grant that did not reach the device is sent again when it comes bac
   CHECK(t.all<GrantToDevice>()[0].ttl == seconds(13));
 }
 
+TEST_CASE("a CPU cannot stand in the queue of a known board of another family of ISAs") {
+  Table t;
+  DeviceReport report = Table::report("b1", "rk3399");
+  report.target = *target_from_name("znver3");
+  Status refused = t.device(kDevicePeer, report);
+  REQUIRE_FALSE(refused);
+  CHECK(
+      refused.error().message ==
+      "device key rk3399 means a known board of aarch64, and this device is x86-64-v3/znver3; choose another key such "
+      "as my-rk3399");
+  CHECK(t.state("b1") == "unknown");
+  report.target = *target_from_name("cortex-a72+emulated");
+  CHECK(t.device(kDevicePeer, report));
+}
+
 TEST_CASE("two servers cannot have one id, the same server may come back before its old connection ends") {
   Table t;
   REQUIRE(t.device(kDevicePeer, Table::report("b1")));
